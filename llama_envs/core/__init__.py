@@ -1,0 +1,1 @@
+"""The door between games and everything else: Game, Batch, observations, chance, payoffs, policies."""

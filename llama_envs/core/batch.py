@@ -1,0 +1,260 @@
+"""Batch: N games of one configuration in one structured array, stepped together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from llama_envs.core.chance import Seeds, expand_seeds, fresh_seed, sample_legal
+from llama_envs.core.compile import JIT
+from llama_envs.core.errors import IllegalAction, ResetNeeded
+from llama_envs.core.game import Game, State
+from llama_envs.core.loops import ALL_OVER, NOT_ILLEGAL
+from llama_envs.core.options import check_int
+
+ONE = np.uint64(1)
+
+
+class Batch:
+    """N games of one configuration.
+
+    Arrays are allocated once. ``state``, ``to_move``, ``action_mask`` and ``observation`` are read-only views that the
+    next ``step`` or ``reset`` overwrites: copy what you keep. What ``step``, ``observe`` and ``mask`` return is new.
+
+    Args:
+        game: the game to play.
+        num_games: N.
+        seed: see :func:`llama_envs.core.chance.expand_seeds`; None asks the operating system.
+        autoreset: start the next episode of a game in the same step that ends it.
+
+    The constructor deals episode 0; the first ``reset()`` without a seed leaves that deal, later ones go to the next.
+    """
+
+    def __init__(self, game: Game, num_games: int, seed: Seeds = None, autoreset: bool = False) -> None:
+        self.game = game
+        self.num_games = check_int("num_games", num_games, 1, 2**31 - 1)
+        self.autoreset = bool(autoreset)
+        n = self.num_games
+        self._states = _records(np.zeros(n, game.state_dtype))
+        self._final = _records(np.zeros(n, game.state_dtype))
+        self._params = _records(game.params)
+        self._streams = np.zeros(n, np.uint64)
+        self._episodes = np.zeros(n, np.uint64)
+        self._mask = np.zeros((n, game.num_actions), np.bool_)
+        self._observation = np.zeros((n, game.observation.size), np.float32)
+        self._seeds, self._rows, _ = expand_seeds(seed, n)
+        self._start(np.ones(n, np.bool_))
+        self._untouched = True
+
+    # -------------------------------------------------------------------------------------------------------- reading
+
+    @property
+    def state(self) -> State:
+        """Structured array (N,): every field of every game, without a copy (the game's ``state.py`` explains them).
+
+        Writing to it is for experiments: call :meth:`refresh` afterwards.
+        """
+        return self._states.view(np.ndarray).view(self.game.visible_dtype)
+
+    @property
+    def final_state(self) -> State:
+        """Structured array (N,): with autoreset, the last state of the episode that each game ended most recently."""
+        return self._final.view(np.ndarray).view(self.game.visible_dtype)
+
+    @property
+    def to_move(self) -> npt.NDArray[np.int8]:
+        """(N,) int8: the seat that must act; -1 where the game is over."""
+        return _read_only(self.state["to_move"])
+
+    @property
+    def action_mask(self) -> npt.NDArray[np.bool_]:
+        """(N, A) bool: legal actions of the seat to move; all False where the game is over."""
+        return _read_only(self._mask)
+
+    @property
+    def observation(self) -> npt.NDArray[np.float32]:
+        """(N, D) float32 in [0, 1]: what the seat to move sees; zeros where the game is over."""
+        return _read_only(self._observation)
+
+    @property
+    def episode(self) -> npt.NDArray[np.uint64]:
+        """(N,) uint64: number of the episode that each game is in, from 0."""
+        return _read_only(self._episodes)
+
+    def observe(self, seats: npt.ArrayLike, final: bool = False) -> npt.NDArray[np.float32]:
+        """What ``seats`` (one seat, or one for each game) see: a new (N, D) float32 array.
+
+        With ``final``, what they saw in ``final_state``.
+        """
+        out = np.empty_like(self._observation)
+        states = self._final if final else self._states
+        self.game.loops.observe(states, self._params, self._check_seats(seats), out)
+        return out
+
+    def mask(self, seats: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """What ``seats`` (one seat, or one for each game) may do now: a new (N, A) bool array."""
+        out = np.empty_like(self._mask)
+        self.game.loops.mask(self._states, self._params, self._check_seats(seats), out)
+        return out
+
+    def worlds(self, seats: npt.ArrayLike, streams: npt.NDArray[np.uint64]) -> State:
+        """A copy (N,) of the states in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,)."""
+        copy = self._states.copy()
+        self.game.loops.resample(copy, self._params, self._check_seats(seats), streams)
+        return copy.view(np.ndarray).view(self.game.visible_dtype)
+
+    def sample_actions(self, streams: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """A uniform legal action (N,) for each game, from ``streams`` (N,); -1 where the game is over."""
+        actions = np.empty(self.num_games, np.int64)
+        sample_legal(self._mask, streams, actions)
+        return actions
+
+    # -------------------------------------------------------------------------------------------------------- playing
+
+    def reset(self, seed: Seeds = None, where: npt.ArrayLike | None = None) -> None:
+        """Start a new episode in every game (or where the bool array ``where`` (N,) is True).
+
+        Args:
+            seed: None goes to the next episode of each game's stream; an int or one entry per game begins again with
+                episode 0 of that seed, entries that are None excepted.
+            where: games to reset; the others go on.
+
+        Raises:
+            ValueError: a seed or ``where`` has the wrong type or length.
+        """
+        n = self.num_games
+        chosen = np.ones(n, np.bool_) if where is None else np.asarray(where)
+        if chosen.shape != (n,) or chosen.dtype != np.bool_:
+            raise ValueError(f"where must be a bool array of shape ({n},), got {chosen.dtype} {chosen.shape}.")
+        reseeded = np.zeros(n, np.bool_)
+        if seed is not None:
+            seeds, rows, given = expand_seeds(seed, n)
+            reseeded = chosen & np.array(given)
+            self._seeds[reseeded], self._rows[reseeded], self._episodes[reseeded] = seeds[reseeded], rows[reseeded], 0
+        if not self._untouched:
+            self._episodes[chosen & ~reseeded] += ONE
+        self._start(chosen)
+
+    def step(
+        self, actions: npt.ArrayLike
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Take one action in every game.
+
+        Args:
+            actions: (N,) integers. Where a game is over (only without autoreset) the entry is ignored.
+
+        Returns:
+            reward (N, P) float32 for every seat, terminated (N,) bool, truncated (N,) bool; new arrays.
+
+        Raises:
+            ValueError: wrong shape or type.
+            IllegalAction: some action is not legal. No game has moved.
+            ResetNeeded: every game is over.
+        """
+        chosen = self._check_actions(actions)
+        n = self.num_games
+        reward = np.empty((n, self.game.num_players), np.float32)
+        terminated = np.empty(n, np.bool_)
+        truncated = np.empty(n, np.bool_)
+        illegal = self.game.loops.step(
+            self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, chosen, self.autoreset,
+            self._mask, self._observation, reward, terminated, truncated, self._final,
+        )  # fmt: skip
+        if illegal != NOT_ILLEGAL:
+            self._refuse(illegal, chosen)
+        self._untouched = False
+        return reward, terminated, truncated
+
+    def refresh(self) -> None:
+        """Recompute ``observation`` and ``action_mask`` after ``state`` was written to."""
+        self.game.loops.refresh(self._states, self._params, self._mask, self._observation)
+
+    def clone(self) -> Batch:
+        """An independent copy: same states, same streams, same future."""
+        twin = object.__new__(Batch)
+        twin.__setstate__(self.__getstate__())
+        return twin
+
+    # ------------------------------------------------------------------------------------------------------- plumbing
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            name: np.array(value, subok=False) if isinstance(value, np.ndarray) else value
+            for name, value in self.__dict__.items()
+            if name != "_params"
+        }
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+        self._states = _records(self._states)
+        self._final = _records(self._final)
+        self._params = _records(self.game.params)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
+        return self.clone()
+
+    def __len__(self) -> int:
+        return self.num_games
+
+    def __repr__(self) -> str:
+        return f"Batch({self.num_games} × {self.game!r}, autoreset={self.autoreset})"
+
+    def _start(self, where: npt.NDArray[np.bool_]) -> None:
+        self.game.loops.start(
+            self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, where,
+            self._mask, self._observation,
+        )  # fmt: skip
+        self._untouched = False
+
+    def _check_seats(self, seats: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        array = np.asarray(seats)
+        players = self.game.num_players
+        if array.dtype.kind not in "iu" or array.shape not in ((), (self.num_games,)):
+            raise ValueError(f"seats must be one integer or {self.num_games}, got {array.dtype} of shape {array.shape}.")
+        if array.min() < 0 or array.max() >= players:
+            raise ValueError(f"seats must lie in 0 to {players - 1}, got {array.min()} to {array.max()}.")
+        return np.array(np.broadcast_to(array, (self.num_games,)), np.int64)
+
+    def _check_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        array = np.asarray(actions)
+        if array.dtype.kind not in "iu" or array.shape != (self.num_games,):
+            raise ValueError(
+                f"actions must be {self.num_games} integers, one for each game, got {array.dtype} of shape {array.shape}."
+            )
+        if array.dtype == np.uint64 and array.max() >= self.game.num_actions:
+            array = np.minimum(array, np.uint64(2**62))
+        return np.ascontiguousarray(array, np.int64)
+
+    def _refuse(self, illegal: int, actions: npt.NDArray[np.int64]) -> None:
+        if illegal == ALL_OVER:
+            raise ResetNeeded("every game of this batch is over; call reset() before the next step.")
+        raise IllegalAction(
+            f"game {illegal}: {illegal_action_message(self.game, int(actions[illegal]), self._mask[illegal])}"
+            f" (player_{self.to_move[illegal]} is to move; no game has moved)."
+        )
+
+
+def illegal_action_message(game: Game, action: int, mask: npt.NDArray[Any]) -> str:
+    """Which action was not legal, and what was."""
+    name = f" ({game.action_names[action]})" if 0 <= action < game.num_actions else ""
+    legal = ", ".join(f"{a} ({game.action_names[a]})" for a in np.flatnonzero(mask))
+    return f"action {action}{name} is not legal; legal are {legal}"
+
+
+def policy_streams(num_games: int, seed: int | None = None) -> npt.NDArray[np.uint64]:
+    """Random streams (N,) uint64 for choosing actions, independent of every game's own stream."""
+    base = fresh_seed() if seed is None else seed
+    return np.random.SeedSequence([base, 0xAC7]).generate_state(num_games, np.uint64) >> ONE
+
+
+def _records(array: State) -> Any:
+    """What kernels take: a plain structured array when compiled, records with attributes in plain Python."""
+    return array.view(np.ndarray) if JIT else array.view(np.recarray)
+
+
+def _read_only(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,150 @@
+"""Random streams: one 64-bit word per game, outside the game's state, so that copying a state never copies the future.
+
+A stream is a multiply-with-carry generator (MWC64X, D. B. Thomas: x' = A x + c mod 2^32, output x xor c). It starts from
+(seed, row, episode) through Philox-2x32-10 (Salmon et al. 2011), so every episode of every game has its own stream,
+whatever the size of the batch it is played in. All arithmetic stays below 2^64, so compiled and plain Python agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from llama_envs.core.compile import kernel
+
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+ONE = np.uint64(1)
+MULTIPLIER = np.uint64(0xFFFEB81B)
+CARRIES = np.uint64(0xFFFEB81B - 2)
+PHILOX_MULTIPLIER = np.uint64(0xD256D193)
+PHILOX_WEYL = np.uint64(0x9E3779B9)
+RANGE = np.uint64(0x100000000)
+TO_UNIT = 1.0 / 4294967296.0
+
+Seeds = int | Sequence[int | None] | npt.NDArray[np.integer[Any]] | None
+
+
+@kernel
+def next_word(streams, i):
+    """Advance stream ``i`` and return 32 random bits as uint64."""
+    word = streams[i]
+    streams[i] = MULTIPLIER * (word & LOW) + (word >> HALF)
+    return (word & LOW) ^ (word >> HALF)
+
+
+@kernel
+def draw_below(streams, i, n):
+    """A uniform integer in [0, n), exact (Lemire 2019), from stream ``i``; n < 2^32."""
+    bound = np.uint64(n)
+    product = next_word(streams, i) * bound
+    if (product & LOW) < bound:
+        threshold = (RANGE - bound) % bound
+        while (product & LOW) < threshold:
+            product = next_word(streams, i) * bound
+    return np.int64(product >> HALF)
+
+
+@kernel
+def draw_unit(streams, i):
+    """A uniform float64 in [0, 1) with 32 bits, from stream ``i``."""
+    return np.float64(next_word(streams, i)) * TO_UNIT
+
+
+@kernel
+def draw_card(counts, total, streams, i):
+    """The kind of a uniformly drawn card from a pile of ``counts`` per kind that holds ``total`` cards."""
+    left = draw_below(streams, i, total)
+    kind = 0
+    while left >= counts[kind]:
+        left -= counts[kind]
+        kind += 1
+    return kind
+
+
+@kernel
+def draw_true(flags, streams, i):
+    """The index of a uniformly drawn true entry of ``flags``; -1 if there is none."""
+    count = 0
+    for k in range(len(flags)):
+        count += int(flags[k])
+    if count == 0:
+        return -1
+    left = draw_below(streams, i, count)
+    for k in range(len(flags)):
+        if flags[k]:
+            if left == 0:
+                return k
+            left -= 1
+    return -1
+
+
+@kernel
+def philox(left, right, key):
+    """Philox-2x32-10 of the counter (left, right) under ``key``: all uint64 below 2^32; returns 64 mixed bits."""
+    for _ in range(10):
+        product = PHILOX_MULTIPLIER * right
+        left, right = (product >> HALF) ^ key ^ left, product & LOW
+        key = (key + PHILOX_WEYL) & LOW
+    return (left << HALF) | right
+
+
+@kernel
+def stream_start(seed, row, episode):
+    """The first word of the stream of (seed, row, episode), all uint64."""
+    key = philox(seed & LOW, seed >> HALF, PHILOX_WEYL)
+    word = philox(row & LOW, episode & LOW, key & LOW)
+    word = philox(word & LOW, word >> HALF, key >> HALF)
+    carry = ONE + (word >> HALF) % CARRIES
+    return (carry << HALF) | (word & LOW)
+
+
+@kernel
+def start_streams(streams, seeds, rows, episodes, where):
+    """Set ``streams[i]`` to the start of (seeds[i], rows[i], episodes[i]) for every i with ``where[i]``."""
+    for i in range(len(streams)):
+        if where[i]:
+            streams[i] = stream_start(seeds[i], rows[i], episodes[i])
+
+
+@kernel
+def sample_legal(mask, streams, actions):
+    """Fill ``actions[i]`` with a uniform legal action of ``mask[i]``; -1 where nothing is legal."""
+    for i in range(len(mask)):
+        actions[i] = draw_true(mask[i], streams, i)
+
+
+def fresh_seed() -> int:
+    """A 64-bit seed from the operating system."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def check_seed(seed: Any, name: str = "seed") -> int:
+    """``seed`` as a Python int in [0, 2^64); ValueError with one sentence otherwise."""
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+        raise ValueError(f"{name} must be an integer in [0, 2**64), got {seed!r}.")
+    return int(seed)
+
+
+def expand_seeds(seed: Seeds, num_games: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], list[bool]]:
+    """(seeds, rows, given) per game: the stream of game i is that of (seeds[i], rows[i]).
+
+    An int s gives (s, 0), (s, 1), ...: game i does not depend on how many games there are, and two seeds share no game.
+    A sequence gives (seed_i, 0) to each game, so a game can be replayed alone with that seed. ``None`` (also as an
+    entry) asks the operating system; ``given`` is False there.
+    """
+    if seed is None:
+        seed = [None] * num_games
+    if isinstance(seed, (int, np.integer)):
+        seeds = np.full(num_games, check_seed(seed), np.uint64)
+        return seeds, np.arange(num_games, dtype=np.uint64), [True] * num_games
+    if isinstance(seed, (str, bytes, float)) or not hasattr(seed, "__len__"):
+        check_seed(seed)
+    if len(seed) != num_games:
+        raise ValueError(f"seed must be one integer or {num_games} of them, one for each game, got {len(seed)}.")
+    given = [s is not None for s in seed]
+    checked = [check_seed(s, f"seed[{i}]") if s is not None else fresh_seed() for i, s in enumerate(seed)]
+    return np.array(checked, np.uint64), np.zeros(num_games, np.uint64), given

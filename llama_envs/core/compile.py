@@ -1,0 +1,100 @@
+"""One decorator for every compiled function in the suite: ``@kernel``.
+
+A kernel is numba ``njit`` code with an on-disk cache, or the same function in plain Python when numba is missing or
+``NUMBA_DISABLE_JIT=1`` is set. numba's own cache looks only at the file of the function itself; a kernel also inlines
+what it calls, so the cache here is keyed by the source of *everything* a kernel reaches (functions, closures and
+constants). Changing a rule in place therefore never runs stale machine code, and a loop built around functions that
+are passed in (a closure) is cached across processes, which numba alone does not do.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+try:
+    import numba
+    from numba.core.caching import FunctionCache
+
+    JIT = not numba.config.DISABLE_JIT
+except ImportError:  # numba is a dependency of the wheel; without it everything works, slowly
+    JIT = False
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` with numba (cached, GIL released), or return it unchanged when compilation is off."""
+    if not JIT:
+        return function
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    try:
+        dispatcher._cache = _SourceKeyedCache(function)
+    except RuntimeError:  # no writable place for a cache (read-only install, no home): compile in memory
+        pass
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def python_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The plain Python function behind a kernel."""
+    return getattr(function, "py_func", function)
+
+
+if JIT:
+
+    class _SourceKeyedCache(FunctionCache):  # type: ignore[misc]
+        """numba's function cache with the fingerprint of all reachable source as its key."""
+
+        def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+            return sig, codegen.magic_tuple(), source_fingerprint(self._py_func)
+
+
+@functools.cache
+def source_fingerprint(function: types.FunctionType) -> str:
+    """SHA-256 over the code, constants and source files that ``function`` reaches, stable across processes."""
+    digest = hashlib.sha256()
+    for part in sorted(set(_reachable(function, set()))):
+        digest.update(part.encode())
+    return digest.hexdigest()
+
+
+def _reachable(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    yield f"{function.__qualname__} in {_file_hash(function.__code__.co_filename)} {function.__code__.co_code.hex()}"
+    names = {name for code in _code_objects(function.__code__) for name in code.co_names}
+    values = [(name, function.__globals__[name]) for name in sorted(names) if name in function.__globals__]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        values.append((name, cell.cell_contents))
+    for name, value in values:
+        value = getattr(value, "py_func", value)
+        if isinstance(value, types.FunctionType):
+            yield from _reachable(value, seen)
+        elif isinstance(value, (bool, int, float, str, tuple, np.generic)):
+            yield f"{name}={value!r}"
+        elif isinstance(value, np.ndarray):
+            yield f"{name}={hashlib.sha256(value.tobytes()).hexdigest()}"
+
+
+def _code_objects(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code_objects(constant)
+
+
+@functools.cache
+def _file_hash(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:  # a notebook cell, or a module inside an archive: its bytecode is hashed anyway
+        return ""
+
+

@@ -1,0 +1,163 @@
+"""The kernels of a room, over a whole batch: written once here, compiled for each room, cached on disk.
+
+Arrays of N games: ``states`` (N,) records, ``streams`` (N,) uint64, ``seats`` (N,) integers, ``mask`` (N, A) bool,
+``observation`` (N, D) float32.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from llama_envs.core.chance import draw_true, stream_start
+from llama_envs.core.compile import kernel
+from llama_envs.core.game import Kernel, Rules
+
+ALL_OVER = -2
+NOT_ILLEGAL = -1
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+
+
+class Loops(NamedTuple):
+    """Compiled batch loops of a room."""
+
+    start: Kernel
+    step: Kernel
+    refresh: Kernel
+    observe: Kernel
+    mask: Kernel
+    resample: Kernel
+    playout: Kernel
+
+
+def compile_loops(rules: Rules) -> Loops:
+    """The loops for one room. Nothing is compiled before the first call."""
+    start_game, legal_actions, apply = rules.start_game, rules.legal_actions, rules.apply
+    sample_chance, apply_chance = rules.sample_chance, rules.apply_chance
+    resample_hidden, observe_one = rules.resample_hidden, rules.observe
+
+    @kernel
+    def settle(state, params, streams, i):
+        """Resolve pending chance events from the stream until somebody must decide or the game is over."""
+        while state.chance != 0:
+            apply_chance(state, params, sample_chance(state, params, streams, i))
+
+    @kernel
+    def start_episode(states, params, streams, seeds, rows, episodes, i):
+        streams[i] = stream_start(seeds[i], rows[i], episodes[i])
+        start_game(states[i], params)
+        settle(states[i], params, streams, i)
+
+    @kernel
+    def see(state, params, mask, observation):
+        """The view of the seat to move; zeros when there is none."""
+        seat = state.to_move
+        if seat >= 0:
+            legal_actions(state, params, seat, mask)
+            observe_one(state, params, seat, observation)
+        else:
+            mask[:] = False
+            observation[:] = 0.0
+
+    @kernel
+    def start(states, all_params, streams, seeds, rows, episodes, where, mask, observation):
+        """Start the current episode of every game with ``where[i]``."""
+        params = all_params[0]
+        for i in range(len(states)):
+            if where[i]:
+                start_episode(states, params, streams, seeds, rows, episodes, i)
+                see(states[i], params, mask[i], observation[i])
+
+    @kernel
+    def first_illegal(states, mask, actions):
+        """The first game whose action is not legal (-1: none; -2: every game is over)."""
+        playing = 0
+        for i in range(len(states)):
+            if states[i].to_move < 0:
+                continue
+            playing += 1
+            if actions[i] < 0 or actions[i] >= mask.shape[1] or not mask[i, actions[i]]:
+                return i
+        return NOT_ILLEGAL if playing > 0 else ALL_OVER
+
+    @kernel
+    def step(
+        states, all_params, streams, seeds, rows, episodes, actions, autoreset,
+        mask, observation, reward, terminated, truncated, final,
+    ):  # fmt: skip
+        """Take one action in every game that is not over; nothing happens unless all of them are legal.
+
+        With ``autoreset`` an ended game is copied to ``final[i]`` and its next episode starts at once.
+        Returns -1, or what ``first_illegal`` found.
+        """
+        illegal = first_illegal(states, mask, actions)
+        if illegal != NOT_ILLEGAL:
+            return illegal
+        params = all_params[0]
+        for i in range(len(states)):
+            state = states[i]
+            if state.to_move < 0:
+                reward[i] = 0.0
+                terminated[i] = state.terminated
+                truncated[i] = state.truncated
+                continue
+            apply(state, params, actions[i])
+            settle(state, params, streams, i)
+            for seat in range(reward.shape[1]):
+                reward[i, seat] = state.reward[seat]
+            terminated[i] = state.terminated
+            truncated[i] = state.truncated
+            if autoreset and (state.terminated or state.truncated):
+                final[i] = states[i]
+                episodes[i] += ONE
+                start_episode(states, params, streams, seeds, rows, episodes, i)
+            see(state, params, mask[i], observation[i])
+        return NOT_ILLEGAL
+
+    @kernel
+    def refresh(states, all_params, mask, observation):
+        """Mask and observation of the seats to move."""
+        params = all_params[0]
+        for i in range(len(states)):
+            see(states[i], params, mask[i], observation[i])
+
+    @kernel
+    def observe(states, all_params, seats, out):
+        """The observation of ``seats[i]`` in game i."""
+        params = all_params[0]
+        for i in range(len(states)):
+            observe_one(states[i], params, seats[i], out[i])
+
+    @kernel
+    def mask(states, all_params, seats, out):
+        """What ``seats[i]`` may do now in game i."""
+        params = all_params[0]
+        for i in range(len(states)):
+            out[i, :] = False
+            if states[i].to_move >= 0:
+                legal_actions(states[i], params, seats[i], out[i])
+
+    @kernel
+    def resample(states, all_params, seats, streams):
+        """Redraw in place what ``seats[i]`` cannot know in game i, from stream i."""
+        params = all_params[0]
+        for i in range(len(states)):
+            resample_hidden(states[i], params, seats[i], streams, i)
+
+    @kernel
+    def playout(states, all_params, streams, mask, decisions):
+        """Play uniform legal actions in each game until ``decisions`` were taken in it, restarting ended games."""
+        params = all_params[0]
+        for i in range(len(states)):
+            state = states[i]
+            for _ in range(decisions):
+                if state.to_move < 0:
+                    start_game(state, params)
+                    settle(state, params, streams, i)
+                legal_actions(state, params, state.to_move, mask)
+                apply(state, params, draw_true(mask, streams, i))
+                settle(state, params, streams, i)
+
+    return Loops(start, step, refresh, observe, mask, resample, playout)

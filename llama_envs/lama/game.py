@@ -1,0 +1,91 @@
+"""Builds the Game of L.L.A.M.A. from its config."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from llama_envs.core.game import Game, Rules
+from llama_envs.core.loops import compile_loops
+from llama_envs.core.payoff import REWARDS
+from llama_envs.lama import observe, render, rules
+from llama_envs.lama.config import LamaConfig
+from llama_envs.lama.state import PARAMS, SEAT_FIELDS, STATE
+
+RULES = Rules(
+    rules.start_game,
+    rules.legal_actions,
+    rules.apply,
+    rules.chance_outcomes,
+    rules.sample_chance,
+    rules.apply_chance,
+    rules.resample_hidden,
+    observe.observe,
+)
+LOOPS = compile_loops(RULES)
+CHIP_ACTIONS = ("keep", "return white", "return black", "ten white to black", "black to ten white")
+
+
+def rank_names(num_ranks: int) -> tuple[str, ...]:
+    """"1", "2", ..., "llama"."""
+    return (*map(str, range(1, num_ranks)), "llama")
+
+
+def action_names(config: LamaConfig) -> tuple[str, ...]:
+    """Play each rank, draw, quit, then the chip decisions that this configuration asks for."""
+    names = (*(f"play {rank}" for rank in rank_names(config.num_ranks)), "draw", "quit")
+    if config.chip_exchange == "choice":
+        return names + CHIP_ACTIONS
+    return names + CHIP_ACTIONS[:3] if config.chip_return == "choice" else names
+
+
+def params(config: LamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    """The record that every kernel gets."""
+    record = np.zeros(1, PARAMS)
+    stock = config.num_ranks * config.copies - config.num_players * config.hand_size - 1
+    values = {
+        "num_players": config.num_players,
+        "num_ranks": config.num_ranks,
+        "copies": config.copies,
+        "cards_each": config.hand_size,
+        "first_player": -1 if config.first_player == "random" else config.first_player,
+        "rotate": config.next_starter == "rotate",
+        "ask_return": config.chip_return == "choice",
+        "ask_exchange": config.chip_exchange == "choice",
+        "target_score": config.target_score,
+        "max_rounds": config.max_rounds or 0,
+        "single_round": config.single_round_terminates,
+        "reward": REWARDS[config.reward],
+        "largest_hand": config.hand_size + stock,
+        "first_stock": stock,
+        "round_scale": config.max_rounds or observe.ROUNDS,
+    }
+    for name, value in values.items():
+        record[name] = value
+    return record
+
+
+@cache
+def make_game(config: LamaConfig) -> Game:
+    """The Game for ``config``; the same object for equal configs."""
+    return Game(
+        name="lama",
+        version=0,
+        title="L.L.A.M.A.",
+        config=config,
+        num_players=config.num_players,
+        action_names=action_names(config),
+        observation=observe.layout(config),
+        state_dtype=STATE,
+        seat_fields=SEAT_FIELDS,
+        params=params(config),
+        rules=RULES,
+        loops=LOOPS,
+        renderer=render.LamaRenderer(),
+        make=make_game,
+        most_points_win=False,
+        score_name="penalty",
+        simultaneous=False,
+        max_chance_outcomes=max(config.num_ranks, config.num_players),
+    )
