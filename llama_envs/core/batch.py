@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.chance import Seeds, expand_seeds, fresh_seed, sample_legal
-from llama_envs.core.compile import JIT
+from llama_envs.core.chance import Seeds, check_seed, expand_seeds, fresh_seed, sample_legal, start_streams
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game, State
 from llama_envs.core.loops import ALL_OVER, NOT_ILLEGAL
 from llama_envs.core.options import check_int
 
 ONE = np.uint64(1)
+POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
 
 
 class Batch:
@@ -37,15 +37,17 @@ class Batch:
         self.num_games = check_int("num_games", num_games, 1, 2**31 - 1)
         self.autoreset = bool(autoreset)
         n = self.num_games
-        self._states = _records(np.zeros(n, game.state_dtype))
-        self._final = _records(np.zeros(n, game.state_dtype))
-        self._params = _records(game.params)
+        self._states = game.records(np.zeros(n, game.state_dtype))
+        self._final = game.records(np.zeros(n, game.state_dtype))
+        self._params = game.records(game.params)
         self._streams = np.zeros(n, np.uint64)
         self._episodes = np.zeros(n, np.uint64)
         self._mask = np.zeros((n, game.num_actions), np.bool_)
         self._observation = np.zeros((n, game.observation.size), np.float32)
         self._seeds, self._rows, _ = expand_seeds(seed, n)
-        self._start(np.ones(n, np.bool_))
+        self._make_views()
+        self._everywhere = np.ones(n, np.bool_)
+        self._start(self._everywhere)
         self._untouched = True
 
     # -------------------------------------------------------------------------------------------------------- reading
@@ -56,7 +58,7 @@ class Batch:
 
         Writing to it is for experiments: call :meth:`refresh` afterwards.
         """
-        return self._states.view(np.ndarray).view(self.game.visible_dtype)
+        return self._visible
 
     @property
     def final_state(self) -> State:
@@ -66,17 +68,17 @@ class Batch:
     @property
     def to_move(self) -> npt.NDArray[np.int8]:
         """(N,) int8: the seat that must act; -1 where the game is over."""
-        return _read_only(self.state["to_move"])
+        return self._to_move_view
 
     @property
     def action_mask(self) -> npt.NDArray[np.bool_]:
         """(N, A) bool: legal actions of the seat to move; all False where the game is over."""
-        return _read_only(self._mask)
+        return self._mask_view
 
     @property
     def observation(self) -> npt.NDArray[np.float32]:
         """(N, D) float32 in [0, 1]: what the seat to move sees; zeros where the game is over."""
-        return _read_only(self._observation)
+        return self._observation_view
 
     @property
     def episode(self) -> npt.NDArray[np.uint64]:
@@ -99,11 +101,9 @@ class Batch:
         self.game.loops.mask(self._states, self._params, self._check_seats(seats), out)
         return out
 
-    def worlds(self, seats: npt.ArrayLike, streams: npt.NDArray[np.uint64]) -> State:
-        """A copy (N,) of the states in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,)."""
-        copy = self._states.copy()
-        self.game.loops.resample(copy, self._params, self._check_seats(seats), streams)
-        return copy.view(np.ndarray).view(self.game.visible_dtype)
+    def worlds(self, seats: npt.ArrayLike, streams: npt.NDArray[np.uint64], k: int = 1) -> State:
+        """(N, k) states in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,), which advance."""
+        return resampled(self.game, self._states, self._check_seats(seats), streams, k)
 
     def sample_actions(self, streams: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         """A uniform legal action (N,) for each game, from ``streams`` (N,); -1 where the game is over."""
@@ -125,9 +125,7 @@ class Batch:
             ValueError: a seed or ``where`` has the wrong type or length.
         """
         n = self.num_games
-        chosen = np.ones(n, np.bool_) if where is None else np.asarray(where)
-        if chosen.shape != (n,) or chosen.dtype != np.bool_:
-            raise ValueError(f"where must be a bool array of shape ({n},), got {chosen.dtype} {chosen.shape}.")
+        chosen = self._everywhere if where is None else self._check_where(where)
         reseeded = np.zeros(n, np.bool_)
         if seed is not None:
             seeds, rows, given = expand_seeds(seed, n)
@@ -138,12 +136,13 @@ class Batch:
         self._start(chosen)
 
     def step(
-        self, actions: npt.ArrayLike
+        self, actions: npt.ArrayLike, where: npt.ArrayLike | None = None
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Take one action in every game.
 
         Args:
             actions: (N,) integers. Where a game is over (only without autoreset) the entry is ignored.
+            where: (N,) bool, the games to step; the others wait, their reward is 0 and their action is ignored.
 
         Returns:
             reward (N, P) float32 for every seat, terminated (N,) bool, truncated (N,) bool; new arrays.
@@ -155,11 +154,12 @@ class Batch:
         """
         chosen = self._check_actions(actions)
         n = self.num_games
+        stepped = self._everywhere if where is None else self._check_where(where)
         reward = np.empty((n, self.game.num_players), np.float32)
         terminated = np.empty(n, np.bool_)
         truncated = np.empty(n, np.bool_)
         illegal = self.game.loops.step(
-            self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, chosen, self.autoreset,
+            self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, chosen, stepped, self.autoreset,
             self._mask, self._observation, reward, terminated, truncated, self._final,
         )  # fmt: skip
         if illegal != NOT_ILLEGAL:
@@ -179,18 +179,25 @@ class Batch:
 
     # ------------------------------------------------------------------------------------------------------- plumbing
 
+    def _make_views(self) -> None:
+        self._visible = self._states.view(np.ndarray).view(self.game.visible_dtype)
+        self._to_move_view = _read_only(self._visible["to_move"])
+        self._mask_view = _read_only(self._mask)
+        self._observation_view = _read_only(self._observation)
+
     def __getstate__(self) -> dict[str, Any]:
         return {
             name: np.array(value, subok=False) if isinstance(value, np.ndarray) else value
             for name, value in self.__dict__.items()
-            if name != "_params"
+            if name not in ("_params", "_visible", "_to_move_view", "_mask_view", "_observation_view")
         }
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         self.__dict__.update(values)
-        self._states = _records(self._states)
-        self._final = _records(self._final)
-        self._params = _records(self.game.params)
+        self._states = self.game.records(self._states)
+        self._final = self.game.records(self._final)
+        self._params = self.game.records(self.game.params)
+        self._make_views()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
         return self.clone()
@@ -216,6 +223,12 @@ class Batch:
         if array.min() < 0 or array.max() >= players:
             raise ValueError(f"seats must lie in 0 to {players - 1}, got {array.min()} to {array.max()}.")
         return np.array(np.broadcast_to(array, (self.num_games,)), np.int64)
+
+    def _check_where(self, where: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        array = np.asarray(where)
+        if array.shape != (self.num_games,) or array.dtype != np.bool_:
+            raise ValueError(f"where must be {self.num_games} bools, got {array.dtype} of shape {array.shape}.")
+        return np.ascontiguousarray(array)
 
     def _check_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         array = np.asarray(actions)
@@ -243,15 +256,25 @@ def illegal_action_message(game: Game, action: int, mask: npt.NDArray[Any]) -> s
     return f"action {action}{name} is not legal; legal are {legal}"
 
 
-def policy_streams(num_games: int, seed: int | None = None) -> npt.NDArray[np.uint64]:
-    """Random streams (N,) uint64 for choosing actions, independent of every game's own stream."""
-    base = fresh_seed() if seed is None else seed
-    return np.random.SeedSequence([base, 0xAC7]).generate_state(num_games, np.uint64) >> ONE
+def resampled(game: Game, states: State, seats: npt.NDArray[np.int64], streams: npt.NDArray[np.uint64], k: int) -> State:
+    """(N, k) copies of ``states`` in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,)."""
+    out = game.records(np.zeros((len(states), k), game.state_dtype))
+    game.loops.worlds(game.records(states), game.records(game.params), seats, streams, out)
+    return out.view(np.ndarray).view(game.visible_dtype)  # type: ignore[no-any-return]
 
 
-def _records(array: State) -> Any:
-    """What kernels take: a plain structured array when compiled, records with attributes in plain Python."""
-    return array.view(np.ndarray) if JIT else array.view(np.recarray)
+def policy_streams(num_games: int, seed: int | None = None, lane: int = 0) -> npt.NDArray[np.uint64]:
+    """Random streams (N,) uint64 for choosing actions, apart from every game's own stream.
+
+    Stream i depends on (seed, lane, i) alone; ``lane`` tells the seats of a game apart.
+    """
+    base = fresh_seed() if seed is None else check_seed(seed)
+    streams = np.empty(num_games, np.uint64)
+    everywhere = np.ones(num_games, np.bool_)
+    rows = np.arange(num_games, dtype=np.uint64)
+    lanes = np.full(num_games, POLICY_LANES + lane, np.uint64)
+    start_streams(streams, np.full(num_games, base, np.uint64), rows, lanes, everywhere)
+    return streams
 
 
 def _read_only(array: Any) -> Any:

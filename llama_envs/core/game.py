@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.compile import JIT
 from llama_envs.core.observation import Observation
 
 if TYPE_CHECKING:
@@ -151,6 +152,13 @@ class Game:
                 "itemsize": self.state_dtype.itemsize,
             }
         )
+
+    def records(self, array: State) -> Any:
+        """``array`` (visible or full records) as kernels take it: plain when compiled, with attributes in plain Python."""
+        full = array.view(np.ndarray)
+        if array.dtype == self.visible_dtype:
+            full = full.view(self.state_dtype)
+        return full if JIT else full.view(np.recarray)
 
     def action_id(self, name: str) -> int:
         """The action with this name; ValueError with all names if there is none."""

@@ -28,8 +28,8 @@ class Loops(NamedTuple):
     refresh: Kernel
     observe: Kernel
     mask: Kernel
-    resample: Kernel
     playout: Kernel
+    worlds: Kernel
 
 
 def compile_loops(rules: Rules) -> Loops:
@@ -71,11 +71,11 @@ def compile_loops(rules: Rules) -> Loops:
                 see(states[i], params, mask[i], observation[i])
 
     @kernel
-    def first_illegal(states, mask, actions):
+    def first_illegal(states, mask, actions, where):
         """The first game whose action is not legal (-1: none; -2: every game is over)."""
         playing = 0
         for i in range(len(states)):
-            if states[i].to_move < 0:
+            if states[i].to_move < 0 or not where[i]:
                 continue
             playing += 1
             if actions[i] < 0 or actions[i] >= mask.shape[1] or not mask[i, actions[i]]:
@@ -84,22 +84,23 @@ def compile_loops(rules: Rules) -> Loops:
 
     @kernel
     def step(
-        states, all_params, streams, seeds, rows, episodes, actions, autoreset,
+        states, all_params, streams, seeds, rows, episodes, actions, where, autoreset,
         mask, observation, reward, terminated, truncated, final,
     ):  # fmt: skip
-        """Take one action in every game that is not over; nothing happens unless all of them are legal.
+        """Take one action in every game with ``where[i]`` that is not over; nothing happens unless all are legal.
 
         With ``autoreset`` an ended game is copied to ``final[i]`` and its next episode starts at once.
         Returns -1, or what ``first_illegal`` found.
         """
-        illegal = first_illegal(states, mask, actions)
+        illegal = first_illegal(states, mask, actions, where)
         if illegal != NOT_ILLEGAL:
             return illegal
         params = all_params[0]
         for i in range(len(states)):
             state = states[i]
-            if state.to_move < 0:
-                reward[i] = 0.0
+            if state.to_move < 0 or not where[i]:
+                for seat in range(reward.shape[1]):
+                    reward[i, seat] = 0.0
                 terminated[i] = state.terminated
                 truncated[i] = state.truncated
                 continue
@@ -140,13 +141,6 @@ def compile_loops(rules: Rules) -> Loops:
                 legal_actions(states[i], params, seats[i], out[i])
 
     @kernel
-    def resample(states, all_params, seats, streams):
-        """Redraw in place what ``seats[i]`` cannot know in game i, from stream i."""
-        params = all_params[0]
-        for i in range(len(states)):
-            resample_hidden(states[i], params, seats[i], streams, i)
-
-    @kernel
     def playout(states, all_params, streams, mask, decisions):
         """Play uniform legal actions in each game until ``decisions`` were taken in it, restarting ended games."""
         params = all_params[0]
@@ -160,4 +154,13 @@ def compile_loops(rules: Rules) -> Loops:
                 apply(state, params, draw_true(mask, streams, i))
                 settle(state, params, streams, i)
 
-    return Loops(start, step, refresh, observe, mask, resample, playout)
+    @kernel
+    def worlds(states, all_params, seats, streams, out):
+        """``out[i, j]``: game i with all that ``seats[i]`` cannot know redrawn, from stream i."""
+        params = all_params[0]
+        for i in range(len(states)):
+            for j in range(out.shape[1]):
+                out[i, j] = states[i]
+                resample_hidden(out[i, j], params, seats[i], streams, i)
+
+    return Loops(start, step, refresh, observe, mask, playout, worlds)

@@ -1,0 +1,1 @@
+"""Rules of thumb, one file for each game."""

@@ -1,0 +1,155 @@
+"""PettingZoo's AEC environment over any Game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from llama_envs.adapters.spaces import as_action, global_state, masked_observation, state_box
+from llama_envs.adapters.view import MODES, Viewer
+from llama_envs.core.batch import Batch, illegal_action_message
+from llama_envs.core.chance import check_seed
+from llama_envs.core.errors import IllegalAction, ResetNeeded
+from llama_envs.core.game import Game
+
+ObsDict = dict[str, npt.NDArray[Any]]
+
+
+class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
+    """One game, one agent at a time.
+
+    Observations are ``{"observation": float32 (D,) in [0, 1], "action_mask": int8 (A,)}``; the mask of an agent that is
+    not to move is all zeros. ``rewards`` holds what the last action paid each agent; ``last()`` returns what an agent
+    gathered since its own last action. All agents stay in ``agents`` until the game ends, for all of them at once.
+
+    Args:
+        game: what to play.
+        render_mode: None, "human", "ansi" or "rgb_array".
+        render_seat: whose view to render; None follows the agent to move.
+        reveal: render everything, hidden cards included.
+
+    Raises:
+        IllegalAction: ``step`` with an action that the mask forbids; the game is unchanged.
+        ResetNeeded: used before ``reset()`` or stepped after the end.
+        ValueError: an action that is not an integer from 0 to A-1; the game is unchanged.
+    """
+
+    def __init__(
+        self, game: Game, render_mode: str | None = None, render_seat: int | None = None, reveal: bool = False
+    ) -> None:
+        super().__init__()
+        self.game = game
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": game.id,
+            "render_modes": list(MODES),
+            "is_parallelizable": game.simultaneous,
+            "render_fps": 2,
+        }
+        self.possible_agents = game.agents
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: masked_observation(game) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
+        self.state_space = state_box(game)
+        self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._viewer = Viewer(game, render_mode, render_seat, reveal)
+        self._batch: Batch | None = None
+        self._action = np.zeros(1, np.int64)
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The same object at every call."""
+        return self.observation_spaces[agent]  # type: ignore[return-value]
+
+    def action_space(self, agent: str) -> spaces.Discrete:  # type: ignore[type-arg]
+        """The same object at every call."""
+        return self.action_spaces[agent]  # type: ignore[return-value]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed."""
+        if self._batch is None or seed is not None:
+            self._batch = Batch(self.game, 1, None if seed is None else check_seed(seed))
+        else:
+            self._batch.reset()
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None
+        self._select()
+
+    def step(self, action: int | None) -> None:
+        """The action of ``agent_selection``; None once the game is over."""
+        batch = self._playing()
+        if not self.agents:
+            raise ResetNeeded("the game is over; call reset() before the next step.")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        chosen = as_action(action, self.game)
+        mask = batch.action_mask[0]
+        if not mask[chosen]:
+            raise IllegalAction(f"{illegal_action_message(self.game, chosen, mask)} ({agent} is to move).")
+        self._action[0] = chosen
+        reward, terminated, truncated = batch.step(self._action)
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict(zip(self.possible_agents, reward[0].tolist(), strict=True))
+        self._accumulate_rewards()
+        if terminated[0] or truncated[0]:
+            self.terminations = dict.fromkeys(self.agents, bool(terminated[0]))
+            self.truncations = dict.fromkeys(self.agents, bool(truncated[0]))
+            self._deads_step_first()
+        else:
+            self._select()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> ObsDict:
+        """A new observation dict of ``agent``."""
+        batch = self._playing()
+        seat = self._seat[agent]
+        if seat == batch.to_move[0]:
+            return {
+                "observation": batch.observation[0].copy(),
+                "action_mask": batch.action_mask[0].astype(np.int8),
+            }
+        return {
+            "observation": batch.observe(seat)[0],
+            "action_mask": np.zeros(self.game.num_actions, np.int8),
+        }
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """Every agent's observation, concatenated: float32 (P * D,). For centralised training; it is not any agent's."""
+        batch = self._playing()
+        return global_state(self.game, lambda seat: batch.observe(seat)[0])
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
+        """One frame in the mode given at construction."""
+        batch = self._playing()
+        return self._viewer.render(batch.state[0], self._seat[self.agent_selection] if self.agents else 0)
+
+    def close(self) -> None:
+        """Close the window, if any."""
+        self._viewer.close()
+
+    def _select(self) -> None:
+        self.agent_selection = self.possible_agents[self._playing().to_move[0]]
+
+    def _playing(self) -> Batch:
+        if self._batch is None:
+            raise ResetNeeded("call reset() before anything else.")
+        return self._batch
+
+
+def wrap(env: GameAECEnv) -> AECEnv[Any, Any, Any]:
+    """``env`` wrapped as PettingZoo's classic games are: an illegal action loses and ends the game."""
+    wrapped: AECEnv[Any, Any, Any] = wrappers.TerminateIllegalWrapper(env, illegal_reward=-1)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)

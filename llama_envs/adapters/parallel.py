@@ -1,0 +1,134 @@
+"""PettingZoo's Parallel environment over any Game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
+
+from llama_envs.adapters.spaces import as_action, global_state, masked_observation, state_box
+from llama_envs.adapters.view import MODES, Viewer
+from llama_envs.core.batch import Batch, illegal_action_message
+from llama_envs.core.chance import check_seed
+from llama_envs.core.errors import IllegalAction, ResetNeeded
+from llama_envs.core.game import Game
+
+ObsDict = dict[str, npt.NDArray[Any]]
+
+
+class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
+    """One game, all agents at once.
+
+    In a simultaneous game every agent decides in every step. In a game of turns the agent whose mask is not all zeros
+    decides; what the others send is ignored. Observations are ``{"observation": float32 (D,), "action_mask": int8 (A,)}``.
+
+    Args and errors: as :class:`llama_envs.adapters.aec.GameAECEnv`.
+    """
+
+    def __init__(
+        self, game: Game, render_mode: str | None = None, render_seat: int | None = None, reveal: bool = False
+    ) -> None:
+        self.game = game
+        self.render_mode = render_mode
+        self.metadata = {"name": game.id, "render_modes": list(MODES), "render_fps": 2}
+        self.possible_agents = game.agents
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: masked_observation(game) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
+        self.state_space = state_box(game)
+        self._viewer = Viewer(game, render_mode, render_seat, reveal)
+        self._batch: Batch | None = None
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The same object at every call."""
+        return self.observation_spaces[agent]  # type: ignore[return-value]
+
+    def action_space(self, agent: str) -> spaces.Discrete:  # type: ignore[type-arg]
+        """The same object at every call."""
+        return self.action_spaces[agent]  # type: ignore[return-value]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, ObsDict], dict[str, dict[str, Any]]]:
+        """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed."""
+        if self._batch is None or seed is not None:
+            self._batch = Batch(self.game, 1, None if seed is None else check_seed(seed))
+        else:
+            self._batch.reset()
+        self.agents = list(self.possible_agents)
+        return self._observe(), {agent: {} for agent in self.agents}
+
+    def step(
+        self, actions: dict[str, int]
+    ) -> tuple[
+        dict[str, ObsDict], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
+    ]:  # fmt: skip
+        """One action of every agent that has something to decide."""
+        batch = self._playing()
+        if not self.agents:
+            raise ResetNeeded("the game is over; call reset() before the next step.")
+        chosen = self._check(actions)
+        rewards = np.zeros(self.game.num_players, np.float64)
+        over = False
+        for seat in sorted(chosen, key=lambda seat: (seat - int(batch.to_move[0])) % self.game.num_players):
+            reward, terminated, truncated = batch.step([chosen[seat]])
+            rewards += reward[0]
+            over = bool(terminated[0] or truncated[0])
+        agents = self.agents
+        observations = self._observe()
+        result = (
+            observations,
+            dict(zip(agents, rewards.tolist(), strict=True)),
+            dict.fromkeys(agents, over and bool(terminated[0])),
+            dict.fromkeys(agents, over and bool(truncated[0])),
+            {agent: {} for agent in agents},
+        )
+        if over:
+            self.agents = []
+        if self.render_mode == "human":
+            self.render()
+        return result  # type: ignore[return-value]
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """Every agent's observation, concatenated: float32 (P * D,). For centralised training; it is not any agent's."""
+        batch = self._playing()
+        return global_state(self.game, lambda seat: batch.observe(seat)[0])
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
+        """One frame in the mode given at construction."""
+        batch = self._playing()
+        return self._viewer.render(batch.state[0], max(int(batch.to_move[0]), 0))
+
+    def close(self) -> None:
+        """Close the window, if any."""
+        self._viewer.close()
+
+    def _check(self, actions: dict[str, int]) -> dict[int, int]:
+        """The legal action of every deciding seat; the game has not moved when this refuses."""
+        chosen: dict[int, int] = {}
+        for seat, agent in enumerate(self.possible_agents):
+            mask = self._playing().mask(seat)[0]
+            if not mask.any():
+                continue
+            if agent not in actions:
+                raise ValueError(f"{agent} must act in this step; actions were given for {sorted(actions)}.")
+            action = as_action(actions[agent], self.game)
+            if not mask[action]:
+                raise IllegalAction(f"{agent}: {illegal_action_message(self.game, action, mask)}.")
+            chosen[seat] = action
+        return chosen
+
+    def _observe(self) -> dict[str, ObsDict]:
+        batch = self._playing()
+        return {
+            agent: {"observation": batch.observe(seat)[0], "action_mask": batch.mask(seat)[0].astype(np.int8)}
+            for seat, agent in enumerate(self.possible_agents)
+        }
+
+    def _playing(self) -> Batch:
+        if self._batch is None:
+            raise ResetNeeded("call reset() before anything else.")
+        return self._batch

@@ -1,0 +1,1 @@
+"""Llama Llama: the card-passing game with its decks, goals and dummy hands."""

@@ -1,0 +1,8 @@
+"""Llama Llama, version 0: ``env``, ``raw_env``, ``parallel_env``, ``batch`` (options: ``llama_envs/llama_llama/README.md``)."""
+
+from llama_envs.adapters.door import Door
+
+_door = Door("llama_llama")
+env, raw_env, parallel_env, batch = _door.env, _door.raw_env, _door.parallel_env, _door.batch
+
+__all__ = ["batch", "env", "parallel_env", "raw_env"]
