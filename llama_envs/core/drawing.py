@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -122,7 +123,7 @@ class Canvas:
     def pill(self, x: float, y: float, text: str, size: int, colour: Colour, fill: Colour, height: int = 0) -> float:
         """A label in a rounded box that begins at ``x`` and is centred on ``y``; returns its width."""
         height = height or round(size * 1.55)
-        width = round(_line(text, size, True).advance + height * 0.8)
+        width = round(_line(text, size, True).advance + height * 0.7)
         self.paste(x, y - height / 2, rounded(width, height, height // 2, fill))
         self.text(x + width / 2, y, text, size, colour, "centre", bold=True)
         return width
@@ -155,19 +156,22 @@ def _line(text: str, size: int, bold: bool) -> _Line:
     from PIL import Image, ImageDraw
 
     font = _font(size * OVERSAMPLE)
-    stroke = round(size * OVERSAMPLE / 30) if bold else 0
-    left, top, right, bottom = font.getbbox(text, anchor="ls", stroke_width=stroke)
-    pad = OVERSAMPLE
-    across, down = (-int(-(end - start + 2 * pad) // OVERSAMPLE) for start, end in ((left, right), (top, bottom)))
+    stroke = max(1, round(size * OVERSAMPLE / 44)) if bold else 0
+    starts = [font.getlength(text[:k]) + 1.5 * stroke * k for k in range(len(text) + 1)]
+    pad = OVERSAMPLE * 2
+    across, down = (-(-round(length) // OVERSAMPLE) for length in (starts[-1] + 2 * pad, size * OVERSAMPLE * 1.4))
+    baseline = round(size * OVERSAMPLE * 1.05)
     large = Image.new("L", (across * OVERSAMPLE, down * OVERSAMPLE))
-    ImageDraw.Draw(large).text((pad - left, pad - top), text, 255, font, "ls", stroke_width=stroke)
+    draw = ImageDraw.Draw(large)
+    for start, letter in zip(starts, text, strict=False):  # the font has one weight: bold is a stroke and wider spacing
+        draw.text((pad + start, baseline), letter, 255, font, "ls", stroke_width=stroke)
     mask = large.resize((across, down), Image.Resampling.LANCZOS)
-    advance = (font.getlength(text) + 2 * stroke) / OVERSAMPLE
-    return _Line(mask, (left - pad) / OVERSAMPLE, (top - pad) / OVERSAMPLE + size * CAPITALS / 2, advance)
+    top = size * CAPITALS / 2 - baseline / OVERSAMPLE
+    return _Line(mask, -pad / OVERSAMPLE, top, starts[-1] / OVERSAMPLE)
 
 
 def fit(text: str, size: int, width: float, bold: bool = False) -> tuple[str, int]:
-    """The text and the size, at most ``size``, that fit in ``width``; text that is still too long ends in an ellipsis."""
+    """The text and the size, at most ``size``, that fit in ``width``; longer text ends in an ellipsis."""
     while size > SMALLEST_TEXT and _line(text, size, bold).advance > width:
         size -= 1
     if _line(text, size, bold).advance <= width:
@@ -207,6 +211,11 @@ class _Sketch:
             (height - inset) * OVERSAMPLE - 1,
         )
         self.draw.rounded_rectangle(box, radius * OVERSAMPLE, fill, outline, round(thickness * OVERSAMPLE))
+
+    def disc(self, x: float, y: float, size: float, fill: Colour) -> None:
+        """A filled circle around (x, y)."""
+        box = [(x - size / 2), (y - size / 2), (x + size / 2), (y + size / 2)]
+        self.draw.ellipse([at * OVERSAMPLE for at in box], fill)
 
     def symbol(self, symbol: Symbol, x: float, y: float, size: float, colour: Colour) -> None:
         """A text whose capitals, or a drawing whose square, are centred on (x, y); ``size`` is their height."""
@@ -288,7 +297,7 @@ def card(
     sketch.rounded(0, corner, PAPER, SHADE, max(0.75, height * 0.008))
     sketch.rounded(edge, corner * 0.7, colour)
     small = index_size(height)
-    at = edge + small * 0.45
+    at = index_left(height)
     for _ in range(2):
         if callable(index):
             sketch.symbol(index, at + small * 0.35, at + small * 0.55, small * 1.35, WHITE)
@@ -297,6 +306,8 @@ def card(
         if lines:
             break
         _turn(sketch)
+    if not lines and not callable(centre or index):
+        sketch.disc(width / 2, height / 2, width * 0.7, mix(colour, WHITE, 0.16))
     big = width * 0.78 if callable(centre or index) else height * 0.34
     sketch.symbol(centre or index, width / 2, height * (0.34 if lines else 0.5), big * (0.75 if lines else 1), WHITE)
     if lines:
@@ -354,12 +365,9 @@ def card_back(
     lattice.putalpha(ImageChops.multiply(lattice.getchannel("A"), inner.image.getchannel("A")))
     sketch.image.alpha_composite(lattice)
     if emblem is not None:
-        middle, side = (width / 2, height / 2), width * 0.56
-        Pen(sketch.draw, *((at - side / 2) * OVERSAMPLE for at in middle), side * OVERSAMPLE).ellipse(0, 0, 1, 1, PAPER)
-        Pen(sketch.draw, *((at - side * 0.45) * OVERSAMPLE for at in middle), side * 0.9 * OVERSAMPLE).ellipse(
-            0, 0, 1, 1, colour
-        )
-        sketch.symbol(emblem, width / 2, height / 2, side * 0.72, WHITE)
+        sketch.disc(width / 2, height / 2, width * 0.56, PAPER)
+        sketch.disc(width / 2, height / 2, width * 0.51, colour)
+        sketch.symbol(emblem, width / 2, height / 2, width * 0.4, WHITE)
     return sketch.done(fade)
 
 
@@ -370,15 +378,14 @@ def chip(size: int, colour: Colour) -> Image.Image:
     light = sum(colour) > 384
     mark = mix(colour, INK, 0.72) if light else mix(colour, WHITE, 0.78)
     line = mix(colour, INK, 0.45) if light else mix(colour, WHITE, 0.45)
-    pen = Pen(sketch.draw, 0, 0, size * OVERSAMPLE)
-    pen.ellipse(0, 0, 1, 1, line)
-    pen.ellipse(0.04, 0.04, 0.96, 0.96, colour)
+    middle, edge = size / 2, size * 0.04 * OVERSAMPLE
+    sketch.disc(middle, middle, size, line)
+    sketch.disc(middle, middle, size * 0.92, colour)
     for k in range(6):
-        ends = 60 * k - 11, 60 * k + 11
-        side = size * OVERSAMPLE
-        sketch.draw.pieslice((0.04 * side, 0.04 * side, 0.96 * side, 0.96 * side), *ends, fill=mark)
-    pen.ellipse(0.19, 0.19, 0.81, 0.81, line)
-    pen.ellipse(0.22, 0.22, 0.78, 0.78, colour)
+        end = size * OVERSAMPLE - edge
+        sketch.draw.pieslice((edge, edge, end, end), 60 * k - 11, 60 * k + 11, mark)
+    sketch.disc(middle, middle, size * 0.62, line)
+    sketch.disc(middle, middle, size * 0.56, colour)
     return sketch.done()
 
 
@@ -406,29 +413,35 @@ def index_size(height: int) -> float:
     return max(SMALLEST_TEXT * CAPITALS, height * 0.105)
 
 
+def index_left(height: int) -> float:
+    """Where on a card its index begins."""
+    return card_edge(height) + index_size(height) * 0.45
+
+
 def index_strip(height: int) -> float:
     """How much of the left of a card must stay visible so that its index can be read."""
-    return card_edge(height) + index_size(height) * 1.55
+    return index_left(height) + index_size(height) * 1.1
 
 
 def fan(kinds: Sequence[int], height: int, width: float) -> list[float]:
     """Where to put the left edges of cards of these kinds, so that they fit in ``width``.
 
-    They lie side by side while there is room, then overlap evenly; when that would hide indices, cards of one kind that
-    follow each other move together, and the last of them keeps its index in sight.
+    They lie side by side while there is room, then overlap evenly. When that would hide indices, cards of one kind that
+    follow each other move together until only their edges show, and the last of them keeps its index in sight.
     """
     count = len(kinds)
     if count < 2:
         return [0.0] * count
     room = width - card_width(height)
-    new = [one != other for one, other in zip(kinds, kinds[1:])]  # noqa: B905 - pairs of neighbours
+    new = [one != other for one, other in pairwise(kinds)]
     even = min(card_width(height) + 6.0, room / (count - 1))
     strip = index_strip(height)
     if even >= strip or not any(new) or all(new):
         steps = [even] * len(new)
     else:
-        wide = min(strip, room / sum(new))
-        narrow = (room - wide * sum(new)) / (len(new) - sum(new))
+        same = len(new) - sum(new)
+        narrow = min(index_left(height) - 1, max(0.0, room - strip * sum(new)) / same)
+        wide = (room - narrow * same) / sum(new)
         steps = [wide if changes else narrow for changes in new]
     places = [0.0]
     for step in steps:

@@ -274,7 +274,6 @@ def penalty(state, params, seat):
 @kernel
 def end_round(state, params, emptied):
     """Scoring begins; the seat that emptied its hand (-1: nobody) may return a chip first (L11, L12)."""
-    state.to_move = -1
     if emptied >= 0 and state.total[emptied] > 0:
         if params.ask_return == 1:
             state.phase = RETURN
@@ -348,7 +347,6 @@ def ask_for_exchange(state, params):
             return
         state.asked += 1
         state.direction = UNDECIDED
-    state.to_move = -1
     finish_round(state, params)
 
 
@@ -356,6 +354,7 @@ def ask_for_exchange(state, params):
 def finish_round(state, params):
     """The round is scored: pay it, and end the game or deal again (L16, L18)."""
     n = params.num_players
+    state.to_move = -1
     state.round += 1
     if params.reward == SCORE:
         against_the_others(state.change, n, FEWEST, POINTS_PER_REWARD, state.reward)

@@ -381,7 +381,7 @@ class LlamaLlamaReferee:
         self.rounds_played += 1
         self.totals = [total + new for total, new in zip(self.totals, points, strict=True)]
         self.terminated = max(self.totals) >= self.target_score or self.rounds_played == self.num_rounds
-        self.rewards = [paid + float(due) for paid, due in zip(self.rewards, self._rewards_due(), strict=True)]
+        self.rewards = [float(due) for due in self._rewards_due()]
         if not self.terminated:
             self._set_up_round()
 
