@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -282,6 +283,19 @@ class SB3VecEnv(VecEnv):
     def close(self) -> None:
         """Close the window, if any."""
         self._viewer.close()
+
+    def get_state(self) -> dict[str, Any]:
+        """All that ``set_state`` needs to go on exactly from here; opponents' own parameters are not in it."""
+        kept = ("_batch", "_seat", "_acted", "_early", "_mask", "_assignment", "_rng")
+        return {**{name: copy.deepcopy(getattr(self, name)) for name in kept}, "streams": self._players.streams.copy()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a state that ``get_state`` gave, here or in another process with the same arguments."""
+        for name, value in copy.deepcopy(state).items():
+            if name != "streams":
+                setattr(self, name, value)
+        self._players = Players(self._batch, self._opponents, self._assignment, streams=state["streams"].copy())
+        self._pending_seeds = None
 
     # ------------------------------------------------------------------------------------------------------- plumbing
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.chance import Seeds, check_seed, expand_seeds, fresh_seed, sample_legal, start_streams
+from llama_envs.core.chance import Seeds, expand_seeds, fresh_seed, sample_legal, start_streams
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game, State
 from llama_envs.core.loops import ALL_OVER, NOT_ILLEGAL
@@ -263,17 +263,15 @@ def resampled(game: Game, states: State, seats: npt.NDArray[np.int64], streams: 
     return out.view(np.ndarray).view(game.visible_dtype)  # type: ignore[no-any-return]
 
 
-def policy_streams(num_games: int, seed: int | None = None, lane: int = 0) -> npt.NDArray[np.uint64]:
+def policy_streams(num_games: int, seed: Seeds = None, lane: int = 0) -> npt.NDArray[np.uint64]:
     """Random streams (N,) uint64 for choosing actions, apart from every game's own stream.
 
-    Stream i depends on (seed, lane, i) alone; ``lane`` tells the seats of a game apart.
+    Stream i depends on its seed (as in :class:`Batch`) and ``lane`` alone; lanes tell the seats of a game apart.
     """
-    base = fresh_seed() if seed is None else check_seed(seed)
+    seeds, rows, _ = expand_seeds(fresh_seed() if seed is None else seed, num_games)
     streams = np.empty(num_games, np.uint64)
-    everywhere = np.ones(num_games, np.bool_)
-    rows = np.arange(num_games, dtype=np.uint64)
     lanes = np.full(num_games, POLICY_LANES + lane, np.uint64)
-    start_streams(streams, np.full(num_games, base, np.uint64), rows, lanes, everywhere)
+    start_streams(streams, seeds, rows, lanes, np.ones(num_games, np.bool_))
     return streams
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,7 @@ class Pen:
 
 
 Art = Callable[[Pen], None]
-Symbol = str | Art
+Symbol: TypeAlias = "str | Art"
 
 
 # ----------------------------------------------------------------------------------------------------------- the frame
@@ -224,7 +224,7 @@ class _Sketch:
             symbol(Pen(self.draw, corner[0], corner[1], size * OVERSAMPLE))
             return
         font = _font(round(size / CAPITALS * OVERSAMPLE))
-        stroke = round(size * OVERSAMPLE / 22)
+        stroke = round(size * OVERSAMPLE / 36)
         place = (x * OVERSAMPLE, (y + size / 2) * OVERSAMPLE)
         self.draw.text(place, symbol, colour, font, "ms", stroke_width=stroke, stroke_fill=colour)
 
@@ -249,10 +249,29 @@ def rounded(
     outline: Colour | None = None,
     thickness: int = 2,
 ) -> Image.Image:
-    """A rounded rectangle, filled or only its outline."""
-    sketch = _Sketch(width, height)
+    """A rounded rectangle, filled or only its outline; a large one is a small one, stretched between its corners."""
+    corner = radius + thickness
+    across, down = min(width, 2 * corner + 1), min(height, 2 * corner + 1)
+    sketch = _Sketch(across, down)
     sketch.rounded(0, radius, fill, outline, thickness if outline else 0)
-    return sketch.done()
+    return _stretched(_stretched(sketch.done(), (width, down), corner), (width, height), corner)
+
+
+def _stretched(image: Image.Image, size: tuple[int, int], corner: int) -> Image.Image:
+    """The image made larger along one axis by repeating the row or column that follows the first ``corner`` ones."""
+    from PIL import Image
+
+    if image.size == size:
+        return image
+    out = Image.new("RGBA", size)
+    (old_x, old_y), (new_x, new_y) = image.size, size
+    axis = 0 if new_x > old_x else 1
+    line = (corner, 0, corner + 1, old_y) if axis == 0 else (0, corner, old_x, corner + 1)
+    out.paste(image.crop(line).resize(size, Image.Resampling.NEAREST))
+    head = (corner, old_y) if axis == 0 else (old_x, corner)
+    out.paste(image.crop((0, 0, *head)))
+    out.paste(image.crop((old_x - head[0], old_y - head[1], old_x, old_y)), (new_x - head[0], new_y - head[1]))
+    return out
 
 
 @lru_cache(maxsize=64)

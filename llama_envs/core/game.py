@@ -94,6 +94,7 @@ class Game:
         score_name: what ``total`` counts, "penalty" or "points".
         simultaneous: whether all seats decide at the same moments, one action each in turn without seeing the others'.
         max_chance_outcomes: the largest number of outcomes of one chance event.
+        standing: states (N,) -> (N, P) int64 by which seats are ranked when a game is over; the highest wins, ties share.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Game:
     score_name: str
     simultaneous: bool
     max_chance_outcomes: int
+    standing: Callable[[State], npt.NDArray[np.int64]]
 
     @property
     def id(self) -> str:
@@ -159,6 +161,12 @@ class Game:
         if array.dtype == self.visible_dtype:
             full = full.view(self.state_dtype)
         return full if JIT else full.view(np.recarray)
+
+    def win_shares(self, states: State) -> npt.NDArray[np.float64]:
+        """(N, P) float64: 1 for the winner of each finished game, 1/k for each of k that share the victory, else 0."""
+        standing = self.standing(states)
+        winners = standing == standing.max(axis=1, keepdims=True)
+        return winners / winners.sum(axis=1, keepdims=True)
 
     def action_id(self, name: str) -> int:
         """The action with this name; ValueError with all names if there is none."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from llama_envs.core.batch import Batch, policy_streams, resampled
-from llama_envs.core.chance import sample_legal
+from llama_envs.core.chance import fresh_seed, sample_legal
 from llama_envs.core.compile import kernel
 from llama_envs.core.game import Game, Kernel, State
 
@@ -195,16 +195,23 @@ class Players:
         policies: who plays.
         assignment: (N, P) integers; may be written to between steps.
         seed: of the policies' streams; None asks the operating system.
+        streams: (N, P) uint64 streams to use instead of ``seed``.
     """
 
     def __init__(
-        self, batch: Batch, policies: Sequence[Policy], assignment: npt.NDArray[np.integer[Any]], seed: int | None = None
+        self,
+        batch: Batch,
+        policies: Sequence[Policy],
+        assignment: npt.NDArray[np.integer[Any]],
+        seed: int | None = None,
+        streams: npt.NDArray[np.uint64] | None = None,
     ) -> None:
         self.batch, self.policies, self.assignment = batch, list(policies), assignment
-        seats = range(batch.game.num_players)
-        first = policy_streams(batch.num_games, seed)
-        base = int(first[0]) if seed is None else seed
-        self.streams = np.stack([policy_streams(batch.num_games, base, seat) for seat in seats], axis=1)
+        if streams is None:
+            base = fresh_seed() if seed is None else seed
+            seats = range(batch.game.num_players)
+            streams = np.stack([policy_streams(batch.num_games, base, seat) for seat in seats], axis=1)
+        self.streams = streams
 
     def act(self, actions: Actions) -> npt.NDArray[np.bool_]:
         """Fill ``actions`` (N,) where one of the policies is to move; returns where that is, (N,) bool."""

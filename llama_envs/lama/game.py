@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
-from llama_envs.core.game import Game, Rules
+from llama_envs.core.game import Game, Rules, State
 from llama_envs.core.loops import compile_loops
 from llama_envs.core.payoff import REWARDS
 from llama_envs.lama import observe, render, rules
@@ -66,6 +67,11 @@ def params(config: LamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     return record
 
 
+def standing(states: State) -> npt.NDArray[np.int64]:
+    """The fewer penalty points the better: minus the totals, (N, P) int64 (L17)."""
+    return -states["total"].astype(np.int64)
+
+
 @cache
 def make_game(config: LamaConfig) -> Game:
     """The Game for ``config``; the same object for equal configs."""
@@ -88,4 +94,5 @@ def make_game(config: LamaConfig) -> Game:
         score_name="penalty",
         simultaneous=False,
         max_chance_outcomes=max(config.num_ranks, config.num_players),
+        standing=standing,
     )

@@ -200,12 +200,11 @@ def _text(game: Game, table: Table) -> str:
         ("", table.rest_name, *_cells(table.rest), str(sum(table.rest)), "", "", "", "", ""),
         *(_seat_row(seat, len(table.ranks)) for seat in table.seats),
     ]
-    widths = [max(2, *(len(row[k]) for row in (head, *rows))) for k in range(len(head))]
+    widths = [max(2, *map(len, column)) for column in zip(head, *rows, strict=True)]
     lines = [" | ".join(facts), status, ""]
-    for row in (head, *rows):
-        left = f"{row[0]:<1} {row[1]:<{widths[1]}} "
-        lines.append((left + " ".join(f"{cell:>{w}}" for cell, w in zip(row[2:-1], widths[2:], strict=False))).rstrip())
-        lines[-1] = f"{lines[-1]}  {row[-1]}".rstrip()
+    for mark, name, *cells, notes in (head, *rows):
+        numbers = " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths[2:-1], strict=True))
+        lines.append(f"{mark:1} {name:{widths[1]}} {numbers}  {notes}".rstrip())
     return "\n".join(lines)
 
 
@@ -268,8 +267,8 @@ NUMBER_CARDS: tuple[Colour, ...] = (
 
 def llama(pen: Pen) -> None:
     """A llama with a blanket, from the side."""
-    for x in (0.30, 0.57):
-        pen.stroke([(x + 0.09, 0.66), (x + 0.09, 0.90)], 0.075, WOOL_SHADE)
+    for x in (0.35, 0.53):
+        pen.stroke([(x, 0.66), (x, 0.90)], 0.075, WOOL_SHADE)
     for x in (0.24, 0.64):
         pen.stroke([(x, 0.66), (x, 0.92)], 0.08, WOOL)
         pen.stroke([(x, 0.925), (x + 0.015, 0.925)], 0.07, INK)
@@ -358,7 +357,7 @@ def _draw_felt(canvas: Canvas, table: Table, top: int, height: int) -> None:
             else:
                 kind = _kind(table.top, table.ranks)
                 sprite = card(tall, kind.colour, kind.index, kind.centre)
-            canvas.paste(x + pile - 2 * k, y + pile - 2 * k, sprite)
+            canvas.paste(x + 2 * (pile - 1 - k), y + 2 * (pile - 1 - k), sprite)
         if not pile:
             canvas.paste(x, y, rounded(wide, tall, round(tall * 0.085), None, FELT_EDGE, 3))
         canvas.text(middle, y + tall + 24, f"{name} {count}", 18, BRIGHT, "centre", bold=True)
@@ -427,7 +426,7 @@ def _draw_hand(
             continue
         kind = _kind(rank, table.ranks)
         at = top + raised // 2
-        if rank in table.playable:
+        if seat.to_move and rank in table.playable:
             at -= raised
             canvas.paste(x + place - 3, at - 3, rounded(card_width(tall) + 6, tall + 6, round(tall * 0.085) + 3, GOLD))
         canvas.paste(x + place, at, card(tall, kind.colour, kind.index, kind.centre, (), fade))

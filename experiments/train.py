@@ -1,0 +1,352 @@
+"""Train a MaskablePPO agent by self-play, then measure it against scripted opponents.
+
+    python -m experiments.train lama --num-players 4
+
+Everything goes to ``runs/<name>/``: config.json, command.txt, versions.json, metrics.csv, learning_curve.png, the
+TensorBoard log, model.zip, evaluation.csv and the last checkpoint, from which ``--resume`` goes on exactly.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import io
+import pickle
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
+from stable_baselines3.common.vec_env import VecMonitor
+
+import agents  # noqa: F401  (registers the shipped policies)
+from agents.ppo import ENTRY, PPOPolicy, actor, actor_weights, describe
+from experiments.command import game_of, parse, run_or_exit
+from experiments.evaluate import evaluate, show
+from experiments.run_folder import open_run, write_atomically
+from llama_envs.adapters.sb3 import SB3VecEnv
+from llama_envs.core.game import Game
+from llama_envs.core.options import check_choice, check_int
+from llama_envs.core.policy import Policy, make_policy
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Train a MaskablePPO agent by self-play and evaluate it."""
+
+    name: str = ""
+    """Folder under runs/; by default game, players, seed and the time."""
+    seed: int = 0
+    """Seed of everything that is drawn."""
+    steps: int = 2_500_000
+    """Decisions of the learner to train on."""
+    resume: bool = False
+    """Go on with the run --name from its last checkpoint; give the options it was started with."""
+    checkpoint_every: int = 10
+    """Rollouts between checkpoints."""
+
+    seats: str = "one"
+    """"one": the learner holds one seat in each game; "all" (simultaneous games): it plays every seat."""
+    self_weight: float = 0.4
+    """Weight of the current policy among the opponents."""
+    snapshot_weight: float = 0.3
+    """Weight of past snapshots of the policy."""
+    snapshots: int = 3
+    """Past snapshots kept."""
+    snapshot_every: int = 10
+    """Rollouts between snapshots."""
+    scripted: tuple[str, ...] = ("heuristic",)
+    """Other opponents."""
+    scripted_weight: float = 0.3
+    """Weight of the other opponents together."""
+
+    num_envs: int = 1024
+    """Games played at once."""
+    rollout: int = 32
+    """Decisions per game and rollout."""
+    batch_size: int = 4096
+    """Minibatch."""
+    epochs: int = 4
+    """Passes over a rollout."""
+    layers: tuple[int, ...] = (128, 128)
+    """Hidden layers of the policy and of the value network."""
+    learning_rate: float = 1e-3
+    """Adam step size at the beginning; it falls linearly to a tenth."""
+    gamma: float = 1.0
+    """Discount; 1 because games end."""
+    gae_lambda: float = 0.95
+    """Generalised advantage estimation."""
+    entropy: float = 0.01
+    """Weight of the entropy bonus."""
+    clip: float = 0.2
+    """PPO clip range."""
+    threads: int = 2
+    """PyTorch threads."""
+
+    deals: int = 1000
+    """Deals of the evaluation at the end; 0 skips it."""
+
+    def __post_init__(self) -> None:
+        check_choice("seats", self.seats, ("one", "all"))
+        for field, most in (
+            ("steps", 10**12), ("checkpoint_every", 10**6), ("snapshots", 64), ("snapshot_every", 10**6),
+            ("num_envs", 2**20), ("rollout", 2**20), ("batch_size", 2**24), ("epochs", 1000), ("threads", 1024),
+        ):  # fmt: skip
+            check_int(field, getattr(self, field), 1, most)
+        check_int("deals", self.deals, 0, 10_000_000)
+        for field in ("self_weight", "snapshot_weight", "scripted_weight", "entropy"):
+            if not getattr(self, field) >= 0:
+                raise ValueError(f"{field} must be 0 or more, got {getattr(self, field)}.")
+        for field in ("gamma", "gae_lambda", "learning_rate", "clip"):
+            if not 0 < getattr(self, field) <= 1:
+                raise ValueError(f"{field} must lie above 0 and at most at 1, got {getattr(self, field)}.")
+        if self.self_weight + self.snapshot_weight + self.scripted_weight * bool(self.scripted) <= 0:
+            raise ValueError("one of self_weight, snapshot_weight and scripted_weight must be above 0.")
+        if not self.layers or min(self.layers) < 1:
+            raise ValueError(f"layers must be one or more positive widths, got {self.layers}.")
+
+
+class League:
+    """The opponents: the current policy, a ring of past snapshots, and scripted ones. Copies sample their actions.
+
+    Copies change only in ``refresh`` (the current policy, before every rollout) and ``remember`` (one snapshot).
+    """
+
+    def __init__(self, game: Game, options: Options) -> None:
+        def blank() -> PPOPolicy:
+            return PPOPolicy(actor(game.observation.size, game.num_actions, list(options.layers)), greedy=False)
+
+        self.current = blank()
+        self.past = [blank() for _ in range(options.snapshots)]
+        self.remembered = 0
+        self.weights: dict[str | Policy, float] = {}
+        if options.self_weight > 0:
+            self.weights[self.current] = options.self_weight
+        for policy in self.past if options.snapshot_weight > 0 else []:
+            self.weights[policy] = options.snapshot_weight / len(self.past)
+        for name in options.scripted if options.scripted_weight > 0 else ():
+            self.weights[make_policy(name, game)] = options.scripted_weight / len(options.scripted)
+
+    def refresh(self, model: MaskablePPO) -> None:
+        """The current policy becomes the learner's present one."""
+        self.current.network.load_state_dict(actor_weights(model.policy.state_dict()))
+
+    def remember(self, model: MaskablePPO) -> None:
+        """The learner's present policy replaces the oldest snapshot; at first, all of them."""
+        slots = self.past if self.remembered == 0 else [self.past[self.remembered % len(self.past)]]
+        for policy in slots:
+            policy.network.load_state_dict(actor_weights(model.policy.state_dict()))
+        self.remembered += 1
+
+    def state(self) -> dict[str, Any]:
+        """All that a checkpoint must hold."""
+        networks = [policy.network.state_dict() for policy in (self.current, *self.past)]
+        return {"networks": copy.deepcopy(networks), "remembered": self.remembered}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Undo to a checkpoint."""
+        self.remembered = state["remembered"]
+        for policy, weights in zip((self.current, *self.past), state["networks"], strict=True):
+            policy.network.load_state_dict(weights)
+
+
+class MetricsFile(KVWriter):
+    """Every dump of SB3's logger as one row of metrics.csv, rewritten atomically."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows: list[dict[str, Any]] = []
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, Any], step: int = 0) -> None:
+        """One more row."""
+        numbers = {key: float(value) for key, value in key_values.items() if isinstance(value, (int, float, np.number))}
+        self.rows.append({"step": step, **numbers})
+        frame = pd.DataFrame(self.rows)
+        write_atomically(self.path, lambda path: frame.to_csv(path, index=False))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class Keeper(BaseCallback):
+    """Between an update and the next rollout: refresh the league, and save a checkpoint from which to go on exactly."""
+
+    def __init__(self, folder: Path, env: SB3VecEnv, monitor: VecMonitor, league: League, metrics: MetricsFile, options: Options):
+        super().__init__()
+        self.folder, self.env, self.monitor, self.league, self.metrics = folder, env, monitor, league, metrics
+        self.options = options
+        self.rollouts = 0
+        self.resumed = False
+
+    def _on_rollout_start(self) -> None:
+        if self.resumed:  # this very moment was saved
+            self.resumed = False
+        else:
+            self.league.refresh(self.model)  # type: ignore[arg-type]
+            if self.rollouts % self.options.snapshot_every == 0:
+                self.league.remember(self.model)  # type: ignore[arg-type]
+            if self.rollouts % self.options.checkpoint_every == 0:
+                self.save()
+        self.rollouts += 1
+
+    def _on_step(self) -> bool:
+        return True
+
+    def save(self) -> None:
+        """One file, so that a checkpoint is there as a whole or not at all."""
+        model_file = self.folder / "checkpoint_model.zip"
+        write_atomically(model_file, self.model.save)
+        state = {
+            "model": model_file.read_bytes(),
+            "rollouts": self.rollouts,
+            "steps": self.model.num_timesteps,
+            "league": self.league.state(),
+            "env": self.env.get_state(),
+            "monitor": (self.monitor.episode_returns.copy(), self.monitor.episode_lengths.copy()),
+            "last_obs": self.model._last_obs,
+            "last_starts": self.model._last_episode_starts,
+            "recent": self.model.ep_info_buffer,
+            "updates": self.model._n_updates,
+            "metrics": self.metrics.rows,
+            "torch": torch.get_rng_state(),
+            "numpy": np.random.get_state(),
+        }
+        write_atomically(self.folder / "checkpoint.pkl", lambda path: path.write_bytes(pickle.dumps(state)))
+        model_file.unlink()
+
+
+def main() -> None:
+    """The command line."""
+    call = parse(Options, __doc__.partition("\n")[0])
+    options: Options = call.options
+    game = run_or_exit(lambda: game_of(call))
+    name = options.name or f"{game.name}-{game.num_players}p-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
+    folder = run_or_exit(
+        lambda: open_run(name, {"game": game.id, **call.config, **_kept(options)}, options.resume)
+    )
+    run_or_exit(lambda: train(game, options, folder))
+    print(f"model: {folder / 'model.zip'}")
+
+
+def train(game: Game, options: Options, folder: Path) -> None:
+    """Train to ``options.steps``, write the model and its pictures, and evaluate it."""
+    torch.set_num_threads(options.threads)
+    model, keeper = build(game, options, folder)
+    remaining = options.steps - model.num_timesteps
+    if remaining > 0:
+        model.learn(remaining, callback=keeper, reset_num_timesteps=False, progress_bar=True)
+    write_atomically(folder / "model.zip", model.save)
+    draw_learning_curve(game, pd.DataFrame(keeper.metrics.rows), folder / "learning_curve.png")
+    if options.deals:
+        report(game, folder / "model.zip", options, folder / "evaluation.csv")
+
+
+def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keeper]:
+    """The learner in its environment, new or as the checkpoint left it."""
+    league = League(game, options)
+    env = SB3VecEnv(game, options.num_envs, league.weights or "random", options.seats, seed=options.seed)
+    monitor = VecMonitor(env)
+    metrics = MetricsFile(folder / "metrics.csv")
+    keeper = Keeper(folder, env, monitor, league, metrics, options)
+    checkpoint = folder / "checkpoint.pkl"
+    if options.resume and checkpoint.is_file():
+        try:
+            state = pickle.loads(checkpoint.read_bytes())
+        except (pickle.UnpicklingError, EOFError, AttributeError) as error:
+            raise ValueError(f"{checkpoint} is damaged ({error}).") from None
+        model = resume(state, keeper, monitor)
+    else:
+        layers = {"pi": list(options.layers), "vf": list(options.layers)}
+        model = MaskablePPO(
+            "MlpPolicy",
+            monitor,
+            learning_rate=_falling(options.learning_rate),
+            n_steps=options.rollout,
+            batch_size=options.batch_size,
+            n_epochs=options.epochs,
+            gamma=options.gamma,
+            gae_lambda=options.gae_lambda,
+            ent_coef=options.entropy,
+            clip_range=options.clip,
+            policy_kwargs={"net_arch": layers},
+            seed=options.seed,
+            device="cpu",
+        )
+        setattr(model, ENTRY, describe(game, layers))
+    model.set_logger(Logger(str(folder), [metrics, TensorBoardOutputFormat(str(folder / "tensorboard"))]))
+    return model, keeper
+
+
+def resume(state: dict[str, Any], keeper: Keeper, monitor: VecMonitor) -> MaskablePPO:
+    """Everything as it was when ``state`` was saved."""
+    model = MaskablePPO.load(io.BytesIO(state["model"]), env=monitor, device="cpu", force_reset=False)
+    monitor.reset()
+    keeper.env.set_state(state["env"])
+    keeper.league.restore(state["league"])
+    keeper.metrics.rows = state["metrics"]
+    keeper.rollouts, keeper.resumed = state["rollouts"], True
+    monitor.episode_returns[:], monitor.episode_lengths[:] = state["monitor"]
+    model._last_obs, model._last_episode_starts = state["last_obs"], state["last_starts"]
+    model.ep_info_buffer, model._n_updates = state["recent"], state["updates"]
+    model.num_timesteps = state["steps"]
+    torch.set_rng_state(state["torch"])
+    np.random.set_state(state["numpy"])
+    return model
+
+
+def report(game: Game, model: Path, options: Options, out: Path) -> None:
+    """One learner against the other seats filled with random, then with heuristic policies."""
+    frames = []
+    for rival in ("random", "heuristic"):
+        names = [f"ppo:{model}", *[rival] * (game.num_players - 1)]
+        frame, seconds = evaluate(game, names, options.deals, options.seed)
+        show(game, f"{game.title}: the trained policy against {game.num_players - 1} × {rival}", frame, seconds)
+        frames.append(frame.assign(against=rival))
+    table = pd.concat(frames)
+    write_atomically(out, lambda path: table.to_csv(path, index=False))
+
+
+def draw_learning_curve(game: Game, metrics: pd.DataFrame, path: Path) -> None:
+    """Mean episode reward, entropy and explained variance over the learner's decisions."""
+    panels = {
+        "rollout/ep_rew_mean": "mean reward of an episode",
+        "train/entropy_loss": "entropy of the policy",
+        "train/explained_variance": "explained variance of the value",
+    }
+    figure, axes = plt.subplots(1, len(panels), figsize=(13, 3.6), constrained_layout=True)
+    for axis, (column, label) in zip(axes, panels.items(), strict=True):
+        if column in metrics:
+            sign = -1 if column == "train/entropy_loss" else 1
+            axis.plot(metrics["step"] / 1e6, sign * metrics[column])
+        axis.set_xlabel("decisions of the learner (millions)")
+        axis.set_title(label)
+        axis.grid(alpha=0.3)
+    figure.suptitle(f"{game.title}, {game.num_players} players: MaskablePPO by self-play")
+    write_atomically(path, lambda temporary: figure.savefig(temporary, dpi=120))
+    plt.close(figure)
+
+
+def _falling(start: float) -> Any:
+    """A learning rate that falls linearly to a tenth of ``start``."""
+
+    def rate(progress_remaining: float) -> float:
+        return start * (0.1 + 0.9 * progress_remaining)
+
+    return rate
+
+
+def _kept(options: Options) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(options).items() if key != "resume"}
+
+
+if __name__ == "__main__":
+    main()

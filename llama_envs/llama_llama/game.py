@@ -1,0 +1,87 @@
+"""Builds the Game of Llama Llama from its config."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from llama_envs.core.game import Game, Rules
+from llama_envs.core.loops import compile_loops
+from llama_envs.core.payoff import REWARDS
+from llama_envs.llama_llama import observe, render, resample, rules
+from llama_envs.llama_llama.config import DISPLAYS, HANDS, LlamaLlamaConfig
+from llama_envs.llama_llama.deck import LETTERS
+from llama_envs.llama_llama.state import PARAMS, SEAT_FIELDS, STATE
+
+RULES = Rules(
+    rules.start_game,
+    rules.legal_actions,
+    rules.apply,
+    rules.chance_outcomes,
+    rules.sample_chance,
+    rules.apply_chance,
+    resample.resample_hidden,
+    observe.observe,
+)
+LOOPS = compile_loops(RULES)
+
+
+def action_names(config: LlamaLlamaConfig) -> tuple[str, ...]:
+    """Choose a card of each kind, for the goal and for passing alike."""
+    return tuple(f"choose {name}" for name in config.cards.kind_names)
+
+
+def params(config: LlamaLlamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    """The record that every kernel gets."""
+    record = np.zeros(1, PARAMS)
+    deck = config.cards
+    values = {
+        "num_players": config.num_players,
+        "num_kinds": deck.num_kinds,
+        "deck_size": deck.size,
+        "hand_size": config.hand_size,
+        "pass_counts": config.pass_counts,
+        "pass_start": np.cumsum([0, *config.pass_counts]),
+        "dummy_display": [display + 1 in config.marked_displays for display in range(DISPLAYS)],
+        "target_score": config.target_score,
+        "num_rounds": config.num_rounds,
+        "reward": REWARDS[config.reward],
+    }
+    for name, value in values.items():
+        record[name] = value
+    record["deck"][0, : deck.num_kinds] = deck.counts
+    record["letter"][0, : deck.num_kinds] = deck.letters
+    combinations = [combination for card in deck.cards for combination in card.combinations]
+    first = np.cumsum([0, *(len(card.combinations) for card in deck.cards)])
+    record["first_combination"][0, : len(first)] = first
+    record["points"][0, : len(combinations)] = [combination.points for combination in combinations]
+    record["need"][0, : len(combinations)] = [
+        [combination.letters.count(letter) for letter in LETTERS] for combination in combinations
+    ]
+    return record
+
+
+@cache
+def make_game(config: LlamaLlamaConfig) -> Game:
+    """The Game for ``config``; the same object for equal configs."""
+    return Game(
+        name="llama_llama",
+        version=0,
+        title="Llama Llama",
+        config=config,
+        num_players=config.num_players,
+        action_names=action_names(config),
+        observation=observe.layout(config),
+        state_dtype=STATE,
+        seat_fields=SEAT_FIELDS,
+        params=params(config),
+        rules=RULES,
+        loops=LOOPS,
+        renderer=render.LlamaLlamaRenderer(),
+        make=make_game,
+        most_points_win=True,
+        score_name="points",
+        simultaneous=True,
+        max_chance_outcomes=max(config.cards.num_kinds, HANDS),
+    )

@@ -1,0 +1,106 @@
+"""What one seat of Llama Llama knows and could remember, as one vector in [0, 1] (README.md has the table).
+
+``layout`` and ``observe`` list the same pieces in the same order; seats come ego-centric, own seat first, then to the left.
+"""
+
+from __future__ import annotations
+
+from llama_envs.core.compile import kernel
+from llama_envs.core.observation import Observation, Slice
+from llama_envs.llama_llama.config import DISPLAYS, LlamaLlamaConfig
+from llama_envs.llama_llama.state import GOALS
+
+
+def layout(config: LlamaLlamaConfig) -> Observation:
+    """The named slices for ``config``."""
+    n, kinds, hand, target = config.num_players, config.cards.num_kinds, config.hand_size, config.target_score
+    return Observation(
+        [
+            Slice("phase", (1 + DISPLAYS,), 1, "one-hot: choosing a goal, then the four passes"),
+            Slice("goal", (kinds,), 1, "one-hot: the own goal card (none before it is chosen)"),
+            Slice("revealed", (DISPLAYS, kinds), 1, "one-hot: the goal on each display (none while face down)"),
+            Slice("hand", (kinds,), hand, "own cards of each kind, those picked in this pass included"),
+            Slice("picked", (kinds,), hand, "own cards of each kind picked so far in this pass"),
+            Slice("passed", (DISPLAYS, kinds), hand, "cards of each kind passed to the left in each finished pass"),
+            Slice("received", (DISPLAYS, kinds), hand, "cards of each kind received in each finished pass"),
+            Slice(
+                "may_own",
+                (DISPLAYS, n + 1),
+                1,
+                "1 for each seat, and last for the dummies, whose goal may lie on each display by the totals (P6, P7)",
+            ),
+            Slice("dummy_left", (n,), 1, "1 for each seat with a dummy at its left"),
+            Slice("total", (n,), target, "points of each seat (at most the target)"),
+            Slice("round_score", (n,), target, "points of each seat in the last scored round (at most the target)"),
+            Slice("pass_count", (1,), hand, "cards to pass in this pass (0 while choosing a goal)"),
+            Slice("round", (1,), config.num_rounds, "scored rounds"),
+        ]
+    )
+
+
+@kernel
+def observe(state, params, seat, out):
+    """Write the observation of ``seat`` to ``out`` (float32, the size of the layout)."""
+    n = params.num_players
+    kinds = params.num_kinds
+    phase = state.phase
+    for k in range(len(out)):
+        out[k] = 0.0
+    out[phase] = 1.0
+    k = 1 + DISPLAYS
+    if state.goal[seat] >= 0:
+        out[k + state.goal[seat]] = 1.0
+    k += kinds
+    for display in range(phase):
+        out[k + state.goal[state.owner[display]]] = 1.0
+        k += kinds
+    k = 1 + DISPLAYS + (1 + DISPLAYS) * kinds
+    count_cards(state, params, seat, out[k : k + (2 + 2 * DISPLAYS) * kinds])
+    k += (2 + 2 * DISPLAYS) * kinds
+    per_point = 1.0 / params.target_score
+    for display in range(DISPLAYS):
+        owners = state.may_own[display]
+        for ahead in range(n):
+            other = seat + ahead
+            if other >= n:
+                other -= n
+            out[k + ahead] = (owners >> other) & 1
+        out[k + n] = owners >= 1 << n
+        k += n + 1
+    for ahead in range(n):
+        other = seat + ahead
+        if other >= n:
+            other -= n
+        out[k + ahead] = state.left[other] >= n
+        out[k + n + ahead] = min(state.total[other] * per_point, 1.0)
+        out[k + 2 * n + ahead] = min(state.round_score[other] * per_point, 1.0)
+    k += 3 * n
+    if phase != GOALS:
+        out[k] = params.pass_counts[phase - 1] / params.hand_size
+    out[k + 1] = state.round / params.num_rounds
+
+
+@kernel
+def count_cards(state, params, seat, out):
+    """Own cards by kind, as parts of a full hand: held, picked, passed and received in each pass."""
+    kinds = params.num_kinds
+    for kind in range(kinds):
+        out[kind] = state.hand[seat, kind]
+    if state.phase != GOALS:
+        now = state.phase - 1
+        start = params.pass_start[now]
+        if state.to_move >= 0:
+            for place in range(start, start + state.cycle + int(seat < state.to_move)):
+                out[kinds + state.passed[seat, place]] += 1.0
+        finished = now
+        if state.terminated:
+            finished += 1
+        for display in range(finished):
+            passed = (2 + display) * kinds
+            received = passed + DISPLAYS * kinds
+            for place in range(params.pass_start[display], params.pass_start[display + 1]):
+                out[passed + state.passed[seat, place]] += 1.0
+                out[received + state.received[seat, place]] += 1.0
+    per_card = 1.0 / params.hand_size
+    for k in range(len(out)):
+        out[k] *= per_card

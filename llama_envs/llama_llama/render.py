@@ -1,0 +1,5 @@
+"""Placeholder."""
+
+
+class LlamaLlamaRenderer:
+    """Draws nothing yet."""
