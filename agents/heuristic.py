@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from llama_envs.core.game import Game
-from llama_envs.core.policy import Policy, ScriptedPolicy, register_policy
+from llama_envs.core.policy import Policy, register_policy
 
 _GAMES = ("lama", "llama_llama")  # each has a module of its name in agents/scripted
 

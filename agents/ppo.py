@@ -1,7 +1,7 @@
 """``ppo:PATH`` and ``ppo_sample:PATH``: a trained MaskablePPO model as a policy, greedy or sampling.
 
-A model file is what MaskablePPO saves, with one more entry, ``llama_envs``: the game it was made for and the shape of its
-network. Only that entry and the weights are read, so a file opens under other versions of Python and numpy.
+A model file is what MaskablePPO saves, and one entry more, ``llama_envs``: the game it was made for and the shape of
+its network. Only that entry and the weights are read, so a file opens under other versions of Python and numpy.
 """
 
 from __future__ import annotations
@@ -48,8 +48,12 @@ def check_fits(made_for: dict[str, Any], game: Game, source: str) -> None:
         if made_for.get(field) != here[field]:
             theirs, ours = made_for.get(field) or [], here[field]
             different = next((pair for pair in zip(theirs, ours, strict=False) if pair[0] != pair[1]), None)
-            detail = f"{different[0]} there, {different[1]} here" if different else f"{len(theirs)} there, {len(ours)} here"
-            raise ValueError(f"{source} was made for other {noun} of {game.id} ({detail}); use the options it was made with.")
+            detail = (
+                f"{different[0]} there, {different[1]} here" if different else f"{len(theirs)} there, {len(ours)} here"
+            )
+            raise ValueError(
+                f"{source} was made for other {noun} of {game.id} ({detail}); use the options it was made with."
+            )
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], bytes]:
@@ -99,7 +103,7 @@ class PPOPolicy:
 
 
 @kernel
-def sample_masked(logits, mask, streams, actions):  # type: ignore[no-untyped-def]
+def sample_masked(logits, mask, streams, actions):
     """Draw ``actions[i]`` from the softmax of ``logits[i]`` over the legal actions, by stream i."""
     weights = np.empty(logits.shape[1], np.float64)
     for i in range(len(logits)):
@@ -134,7 +138,9 @@ def actor(observation_size: int, num_actions: int, layers: list[int]) -> Any:
 
 def actor_weights(state_dict: dict[str, Any]) -> dict[str, Any]:
     """The actor's part of an SB3 ``MlpPolicy`` state dict, named as in :func:`actor`."""
-    head = len([name for name in state_dict if name.startswith("mlp_extractor.policy_net.") and name.endswith("weight")])
+    head = len(
+        [name for name in state_dict if name.startswith("mlp_extractor.policy_net.") and name.endswith("weight")]
+    )
     weights = {
         name.removeprefix("mlp_extractor.policy_net."): value
         for name, value in state_dict.items()

@@ -97,7 +97,7 @@ def _cli_fields(config: type[Any], defaults: dict[str, Any]) -> list[tuple[str, 
         default = field.metadata.get("cli_default", field.default)
         if field.name in defaults:
             kind, default = kind | None if defaults[field.name] is None else kind, defaults[field.name]
-        annotated = Annotated[kind, tyro.conf.arg(help=helps.get(field.name, ""))]
+        annotated: Any = Annotated[kind, tyro.conf.arg(help=helps.get(field.name, ""))]
         fields.append((field.name, annotated, dataclasses.field(default=default)))
     return fields
 

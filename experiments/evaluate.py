@@ -1,6 +1,6 @@
 """Play policies against each other: the same deals with seats rotated, intervals over deals.
 
-    python -m experiments.evaluate lama --policies ppo:runs/x/model.zip heuristic heuristic random --deals 2000
+python -m experiments.evaluate lama --policies ppo:runs/x/model.zip heuristic heuristic random --deals 2000
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def play(game: Game, policies: Sequence[Policy], deals: int, seed: int, games_at
     In rotation r, entrant e sits at seat (e + r) mod P. A game depends on ``seed``, its deal and its rotation alone.
     """
     players = game.num_players
-    seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64)
+    seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64).astype(np.uint64, copy=False)
     win = np.full((deals, players, players), np.nan)
     score = np.zeros((deals, players, players))
     truncated = np.zeros((deals, players), np.bool_)
@@ -148,8 +148,8 @@ def show(game: Game, title: str, frame: pd.DataFrame, seconds: float) -> None:
     games, cut = int(frame["games"].iloc[0]), int(frame["truncated"].iloc[0])
     table = Table(
         title=title,
-        caption=f"{frame['deals'].iloc[0]} deals, each in {game.num_players} rotations: {games} games, {cut} cut short and "
-        f"not counted, {(games + cut) / seconds:,.0f} games/s; ± is a 95 % interval over deals",
+        caption=f"{frame['deals'].iloc[0]} deals, each in {game.num_players} rotations: {games} games, {cut} cut short "
+        f"and not counted, {(games + cut) / seconds:,.0f} games/s; ± is a 95 % interval over deals",
     )
     for column in ("policy", "seats", "win share", f"mean {game.score_name}"):
         table.add_column(column, justify="left" if column == "policy" else "right")
@@ -160,7 +160,9 @@ def show(game: Game, title: str, frame: pd.DataFrame, seconds: float) -> None:
     rich.print(table)
 
 
-def evaluate(game: Game, names: Sequence[str], deals: int, seed: int, games_at_once: int = 8192) -> tuple[pd.DataFrame, float]:
+def evaluate(
+    game: Game, names: Sequence[str], deals: int, seed: int, games_at_once: int = 8192
+) -> tuple[pd.DataFrame, float]:
     """The table of ``names`` (one for each seat) and the seconds it took.
 
     Raises:

@@ -18,7 +18,7 @@ LIBRARIES = ("llama-envs", "numpy", "numba", "gymnasium", "pettingzoo", "torch",
 
 
 def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then rename it: a killed run leaves the old file or the new."""
+    """Let ``write`` fill a temporary file beside ``path``, then rename it: what is there is always whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
@@ -64,7 +64,7 @@ def open_run(name: str, config: dict[str, Any], resume: bool) -> Path:
     """The folder of the run ``name``, with config (the seed among it), command and versions in it.
 
     Raises:
-        ValueError: the run exists and ``resume`` is False, or the other way round, or the name is not a plain file name.
+        ValueError: the run exists and ``resume`` is False, or the other way round; or the name is no file name.
     """
     if not name or Path(name).name != name or name.startswith("."):
         raise ValueError(f"name must be a plain folder name, got {name!r}.")

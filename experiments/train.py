@@ -36,7 +36,7 @@ from llama_envs.core.options import check_choice, check_int
 from llama_envs.core.policy import Policy, make_policy
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,7 +180,9 @@ class MetricsFile(KVWriter):
 class Keeper(BaseCallback):
     """Between an update and the next rollout: refresh the league, and save a checkpoint from which to go on exactly."""
 
-    def __init__(self, folder: Path, env: SB3VecEnv, monitor: VecMonitor, league: League, metrics: MetricsFile, options: Options):
+    def __init__(
+        self, folder: Path, env: SB3VecEnv, monitor: VecMonitor, league: League, metrics: MetricsFile, options: Options
+    ):
         super().__init__()
         self.folder, self.env, self.monitor, self.league, self.metrics = folder, env, monitor, league, metrics
         self.options = options
@@ -191,9 +193,9 @@ class Keeper(BaseCallback):
         if self.resumed:  # this very moment was saved
             self.resumed = False
         else:
-            self.league.refresh(self.model)  # type: ignore[arg-type]
+            self.league.refresh(self.model)
             if self.rollouts % self.options.snapshot_every == 0:
-                self.league.remember(self.model)  # type: ignore[arg-type]
+                self.league.remember(self.model)
             if self.rollouts % self.options.checkpoint_every == 0:
                 self.save()
         self.rollouts += 1
@@ -230,9 +232,7 @@ def main() -> None:
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     name = options.name or f"{game.name}-{game.num_players}p-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
-    folder = run_or_exit(
-        lambda: open_run(name, {"game": game.id, **call.config, **_kept(options)}, options.resume)
-    )
+    folder = run_or_exit(lambda: open_run(name, {"game": game.id, **call.config, **_kept(options)}, options.resume))
     run_or_exit(lambda: train(game, options, folder))
     print(f"model: {folder / 'model.zip'}")
 
@@ -278,6 +278,7 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
             ent_coef=options.entropy,
             clip_range=options.clip,
             policy_kwargs={"net_arch": layers},
+            stats_window_size=10_000,
             seed=options.seed,
             device="cpu",
         )

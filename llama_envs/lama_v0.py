@@ -1,4 +1,4 @@
-"""L.L.A.M.A., version 0: ``env``, ``raw_env``, ``parallel_env``, ``batch`` (options: ``llama_envs/lama/README.md``)."""
+"""L.L.A.M.A., version 0: ``env``, ``raw_env``, ``parallel_env``, ``batch`` (options: ``lama/README.md``)."""
 
 from llama_envs.adapters.door import Door
 

@@ -1,4 +1,4 @@
-"""Llama Llama, version 0: ``env``, ``raw_env``, ``parallel_env``, ``batch`` (options: ``llama_envs/llama_llama/README.md``)."""
+"""Llama Llama, version 0: ``env``, ``raw_env``, ``parallel_env``, ``batch`` (options: ``llama_llama/README.md``)."""
 
 from llama_envs.adapters.door import Door
 

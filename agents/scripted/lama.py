@@ -22,7 +22,7 @@ DEFAULT_THRESHOLD = 5
 
 
 @kernel
-def choose(state, params, seat, options):  # type: ignore[no-untyped-def]
+def choose(state, params, seat, options):
     """The action of ``seat``; ``options[0]`` is the largest penalty at which a stuck seat quits."""
     after_ranks = params.num_ranks
     if state.phase == TURN:

@@ -63,11 +63,11 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The same object at every call."""
-        return self.observation_spaces[agent]  # type: ignore[return-value]
+        return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Discrete:  # type: ignore[type-arg]
+    def action_space(self, agent: str) -> spaces.Discrete:
         """The same object at every call."""
-        return self.action_spaces[agent]  # type: ignore[return-value]
+        return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed."""
@@ -80,7 +80,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
         self._select()
 
@@ -126,11 +126,11 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         }
 
     def state(self) -> npt.NDArray[np.float32]:
-        """Every agent's observation, concatenated: float32 (P * D,). For centralised training; it is not any agent's."""
+        """Every agent's observation, concatenated: float32 (P * D,). For centralised training only."""
         batch = self._playing()
         return global_state(self.game, lambda seat: batch.observe(seat)[0])
 
-    def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
         """One frame in the mode given at construction."""
         batch = self._playing()
         return self._viewer.render(batch.state[0], self._seat[self.agent_selection] if self.agents else 0)

@@ -30,7 +30,9 @@ class Door:
         """The AEC environment without wrappers: an illegal action is an error and changes nothing."""
         return GameAECEnv(self._game(num_players, config), render_mode, render_seat, reveal)
 
-    def env(self, num_players: int | None = None, render_mode: str | None = None, **config: Any) -> AECEnv[Any, Any, Any]:
+    def env(
+        self, num_players: int | None = None, render_mode: str | None = None, **config: Any
+    ) -> AECEnv[Any, Any, Any]:
         """The AEC environment, wrapped as PettingZoo's classic games are. Takes what ``raw_env`` takes."""
         return wrap(self.raw_env(num_players, render_mode, **config))
 

@@ -17,13 +17,15 @@ from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game
 
 ObsDict = dict[str, npt.NDArray[Any]]
+Step = tuple[dict[str, ObsDict], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
 
 class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
     """One game, all agents at once.
 
     In a simultaneous game every agent decides in every step. In a game of turns the agent whose mask is not all zeros
-    decides; what the others send is ignored. Observations are ``{"observation": float32 (D,), "action_mask": int8 (A,)}``.
+    decides; what the others send is ignored. Observations are
+    ``{"observation": float32 (D,), "action_mask": int8 (A,)}``.
 
     Args and errors: as :class:`llama_envs.adapters.aec.GameAECEnv`.
     """
@@ -44,11 +46,11 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The same object at every call."""
-        return self.observation_spaces[agent]  # type: ignore[return-value]
+        return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Discrete:  # type: ignore[type-arg]
+    def action_space(self, agent: str) -> spaces.Discrete:
         """The same object at every call."""
-        return self.action_spaces[agent]  # type: ignore[return-value]
+        return self.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -61,11 +63,7 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
         self.agents = list(self.possible_agents)
         return self._observe(), {agent: {} for agent in self.agents}
 
-    def step(
-        self, actions: dict[str, int]
-    ) -> tuple[
-        dict[str, ObsDict], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
-    ]:  # fmt: skip
+    def step(self, actions: dict[str, int]) -> Step:
         """One action of every agent that has something to decide."""
         batch = self._playing()
         if not self.agents:
@@ -79,7 +77,7 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
             over = bool(terminated[0] or truncated[0])
         agents = self.agents
         observations = self._observe()
-        result = (
+        result: Step = (
             observations,
             dict(zip(agents, rewards.tolist(), strict=True)),
             dict.fromkeys(agents, over and bool(terminated[0])),
@@ -90,14 +88,14 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
             self.agents = []
         if self.render_mode == "human":
             self.render()
-        return result  # type: ignore[return-value]
+        return result
 
     def state(self) -> npt.NDArray[np.float32]:
-        """Every agent's observation, concatenated: float32 (P * D,). For centralised training; it is not any agent's."""
+        """Every agent's observation, concatenated: float32 (P * D,). For centralised training only."""
         batch = self._playing()
         return global_state(self.game, lambda seat: batch.observe(seat)[0])
 
-    def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
         """One frame in the mode given at construction."""
         batch = self._playing()
         return self._viewer.render(batch.state[0], max(int(batch.to_move[0]), 0))

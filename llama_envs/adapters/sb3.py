@@ -31,8 +31,8 @@ class SB3VecEnv(VecEnv):
 
     With ``seats="one"`` the learner holds one seat in each of N games. All other seats are played inside ``step`` until
     the learner is to move again, and a step's reward is everything that its seat was paid meanwhile. With
-    ``seats="all"`` (simultaneous games only) the learner plays every seat: environment ``g * P + s`` is seat s of game g,
-    and every decision is a transition.
+    ``seats="all"`` (simultaneous games only) the learner plays every seat: environment ``g * P + s`` is seat s of
+    game g, and every decision is a transition.
 
     Args:
         game: a Game, or the name of one (then ``config`` are its options).
@@ -72,7 +72,9 @@ class SB3VecEnv(VecEnv):
         if self.all_seats and not self.game.simultaneous:
             raise ValueError(f"seats must be 'one' for {self.game.id}: its seats do not decide at the same moments.")
         if self.all_seats and num_envs % players:
-            raise ValueError(f"num_envs must be a multiple of {players} (the players) with seats='all', got {num_envs}.")
+            raise ValueError(
+                f"num_envs must be a multiple of {players} (the players) with seats='all', got {num_envs}."
+            )
         if learner_seat is not None:
             check_int("learner_seat", learner_seat, 0, players - 1, " or None")
         self.learner_seat = learner_seat
@@ -87,9 +89,10 @@ class SB3VecEnv(VecEnv):
         self._mask = np.zeros((num_envs, self.game.num_actions), np.bool_)
         self._actions = np.zeros(num_games, np.int64)
         self._set_opponents(opponents)
+        self._pending_seeds: Seeds = None
         self._reseed_players(fresh_seed() if seed is None else int(self._batch._seeds[0]))
         box = observation_box(self.game)
-        super().__init__(num_envs, box, spaces.Discrete(self.game.num_actions))  # type: ignore[arg-type]
+        super().__init__(num_envs, box, spaces.Discrete(self.game.num_actions))
 
     # ------------------------------------------------------------------------------------------------------ opponents
 
@@ -100,7 +103,7 @@ class SB3VecEnv(VecEnv):
         elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
             weights = dict.fromkeys(opponents, 1.0)
         else:
-            weights = {opponents: 1.0}  # type: ignore[dict-item]
+            weights = {opponents: 1.0}
         if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
             raise ValueError(f"opponents must have weights of 0 or more, not all 0, got {opponents!r}.")
         self._opponents = [make_policy(spec, self.game) for spec in weights]
@@ -261,7 +264,9 @@ class SB3VecEnv(VecEnv):
         """Not supported: the environments share everything."""
         raise AttributeError(f"{attr_name!r} cannot be set: the environments are rows of one batch.")
 
-    def env_is_wrapped(self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None) -> list[bool]:
+    def env_is_wrapped(
+        self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
+    ) -> list[bool]:
         """False for each: there are no single environments to wrap."""
         return [False for _ in self._get_indices(indices)]
 
@@ -274,7 +279,7 @@ class SB3VecEnv(VecEnv):
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
         """The picture of the first game."""
-        return [self._frame()]  # type: ignore[list-item]
+        return [self._frame()]
 
     def render(self, mode: str | None = None) -> Any:
         """The first game from the learner's seat, in the mode given at construction."""
@@ -314,6 +319,3 @@ class SB3VecEnv(VecEnv):
     def _reseed_players(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
         self._players = Players(self._batch, self._opponents, self._assignment, seed)
-        self._pending_seeds: Seeds = None
-
-

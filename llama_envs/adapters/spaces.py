@@ -32,7 +32,7 @@ def state_box(game: Game) -> spaces.Box:
 
 
 def as_action(action: Any, game: Game) -> int:
-    """``action`` as a Python int: an int, a NumPy integer or a 0-d integer array, never a bool, float or 1-element array.
+    """``action`` as a Python int: an int, a NumPy integer or a 0-d integer array; no bool, float or array.
 
     Raises:
         ValueError: another type, or outside 0 .. A-1.

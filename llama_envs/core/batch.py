@@ -159,8 +159,8 @@ class Batch:
         terminated = np.empty(n, np.bool_)
         truncated = np.empty(n, np.bool_)
         illegal = self.game.loops.step(
-            self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, chosen, stepped, self.autoreset,
-            self._mask, self._observation, reward, terminated, truncated, self._final,
+            self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, chosen, stepped,
+            self.autoreset, self._mask, self._observation, reward, terminated, truncated, self._final,
         )  # fmt: skip
         if illegal != NOT_ILLEGAL:
             self._refuse(illegal, chosen)
@@ -219,7 +219,9 @@ class Batch:
         array = np.asarray(seats)
         players = self.game.num_players
         if array.dtype.kind not in "iu" or array.shape not in ((), (self.num_games,)):
-            raise ValueError(f"seats must be one integer or {self.num_games}, got {array.dtype} of shape {array.shape}.")
+            raise ValueError(
+                f"seats must be one integer or {self.num_games}, got {array.dtype} of shape {array.shape}."
+            )
         if array.min() < 0 or array.max() >= players:
             raise ValueError(f"seats must lie in 0 to {players - 1}, got {array.min()} to {array.max()}.")
         return np.array(np.broadcast_to(array, (self.num_games,)), np.int64)
@@ -234,7 +236,7 @@ class Batch:
         array = np.asarray(actions)
         if array.dtype.kind not in "iu" or array.shape != (self.num_games,):
             raise ValueError(
-                f"actions must be {self.num_games} integers, one for each game, got {array.dtype} of shape {array.shape}."
+                f"actions must be {self.num_games} integers, one a game, got {array.dtype} of shape {array.shape}."
             )
         if array.dtype == np.uint64 and array.max() >= self.game.num_actions:
             array = np.minimum(array, np.uint64(2**62))
@@ -256,11 +258,13 @@ def illegal_action_message(game: Game, action: int, mask: npt.NDArray[Any]) -> s
     return f"action {action}{name} is not legal; legal are {legal}"
 
 
-def resampled(game: Game, states: State, seats: npt.NDArray[np.int64], streams: npt.NDArray[np.uint64], k: int) -> State:
+def resampled(
+    game: Game, states: State, seats: npt.NDArray[np.int64], streams: npt.NDArray[np.uint64], k: int
+) -> State:
     """(N, k) copies of ``states`` in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,)."""
     out = game.records(np.zeros((len(states), k), game.state_dtype))
     game.loops.worlds(game.records(states), game.records(game.params), seats, streams, out)
-    return out.view(np.ndarray).view(game.visible_dtype)  # type: ignore[no-any-return]
+    return out.view(np.ndarray).view(game.visible_dtype)
 
 
 def policy_streams(num_games: int, seed: Seeds = None, lane: int = 0) -> npt.NDArray[np.uint64]:

@@ -1,7 +1,7 @@
 """Random streams: one 64-bit word per game, outside the game's state, so that copying a state never copies the future.
 
-A stream is a multiply-with-carry generator (MWC64X, D. B. Thomas: x' = A x + c mod 2^32, output x xor c). It starts from
-(seed, row, episode) through Philox-2x32-10 (Salmon et al. 2011), so every episode of every game has its own stream,
+A stream is a multiply-with-carry generator (MWC64X, D. B. Thomas: x' = A x + c mod 2^32, output x xor c). It starts
+from (seed, row, episode) through Philox-2x32-10 (Salmon et al. 2011), so every episode of every game has its own stream,
 whatever the size of the batch it is played in. All arithmetic stays below 2^64, so compiled and plain Python agree.
 """
 
@@ -86,8 +86,8 @@ def draw_true(flags, streams, i):
 def philox(left, right, key):
     """Philox-2x32-10 of the counter (left, right) under ``key``: all uint64 below 2^32; returns 64 mixed bits."""
     for _ in range(10):
-        product = PHILOX_MULTIPLIER * right
-        left, right = (product >> HALF) ^ key ^ left, product & LOW
+        product = PHILOX_MULTIPLIER * left
+        left, right = (product >> HALF) ^ key ^ right, product & LOW
         key = (key + PHILOX_WEYL) & LOW
     return (left << HALF) | right
 
@@ -138,6 +138,8 @@ def expand_seeds(seed: Seeds, num_games: int) -> tuple[npt.NDArray[np.uint64], n
     """
     if seed is None:
         seed = [None] * num_games
+    if isinstance(seed, np.ndarray) and seed.ndim == 0:
+        seed = seed.item()
     if isinstance(seed, (int, np.integer)):
         seeds = np.full(num_games, check_seed(seed), np.uint64)
         return seeds, np.arange(num_games, dtype=np.uint64), [True] * num_games

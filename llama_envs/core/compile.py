@@ -9,6 +9,7 @@ are passed in (a closure) is cached across processes, which numba alone does not
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import types
@@ -33,11 +34,9 @@ def kernel(function: F) -> F:
     if not JIT:
         return function
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-    try:
+    with contextlib.suppress(RuntimeError):  # no writable place for a cache (read-only install, no home)
         dispatcher._cache = _SourceKeyedCache(function)
-    except RuntimeError:  # no writable place for a cache (read-only install, no home): compile in memory
-        pass
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher
 
 
 def python_function(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,7 +46,7 @@ def python_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 if JIT:
 
-    class _SourceKeyedCache(FunctionCache):  # type: ignore[misc]
+    class _SourceKeyedCache(FunctionCache):
         """numba's function cache with the fingerprint of all reachable source as its key."""
 
         def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
@@ -96,5 +95,3 @@ def _file_hash(path: str) -> str:
             return hashlib.sha256(file.read()).hexdigest()
     except OSError:  # a notebook cell, or a module inside an archive: its bytecode is hashed anyway
         return ""
-
-

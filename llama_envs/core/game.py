@@ -61,6 +61,14 @@ class Rules(NamedTuple):
     observe: Kernel
 
 
+class Record(np.record):  # type: ignore[misc]
+    """A record in plain Python: its fields are attributes, also those that numpy has a method of the same name for."""
+
+    def __getattribute__(self, name: str) -> Any:
+        dtype = super().__getattribute__("dtype")
+        return super().__getitem__(name) if name in dtype.names else super().__getattribute__(name)
+
+
 class Renderer(Protocol):
     """Draws one game. ``seat`` limits the drawing to what that seat may see; ``None`` shows everything."""
 
@@ -94,7 +102,7 @@ class Game:
         score_name: what ``total`` counts, "penalty" or "points".
         simultaneous: whether all seats decide at the same moments, one action each in turn without seeing the others'.
         max_chance_outcomes: the largest number of outcomes of one chance event.
-        standing: states (N,) -> (N, P) int64 by which seats are ranked when a game is over; the highest wins, ties share.
+        standing: states (N,) -> (N, P) int64 by which seats are ranked when a game is over; the highest wins.
     """
 
     name: str
@@ -137,7 +145,8 @@ class Game:
         """``state_dtype`` with only the first ``num_players`` seats of each seat field: a view of the same memory."""
         formats: list[Any] = []
         offsets: list[int] = []
-        assert self.state_dtype.fields is not None and self.state_dtype.names is not None
+        assert self.state_dtype.fields is not None
+        assert self.state_dtype.names is not None
         for name in self.state_dtype.names:
             dtype, offset = self.state_dtype.fields[name][:2]
             if name in self.seat_fields:
@@ -156,11 +165,11 @@ class Game:
         )
 
     def records(self, array: State) -> Any:
-        """``array`` (visible or full records) as kernels take it: plain when compiled, with attributes in plain Python."""
+        """``array`` (visible or full records) as kernels take it: plain when compiled, else with attributes."""
         full = array.view(np.ndarray)
         if array.dtype == self.visible_dtype:
             full = full.view(self.state_dtype)
-        return full if JIT else full.view(np.recarray)
+        return full if JIT else full.view(np.dtype((Record, full.dtype)))
 
     def win_shares(self, states: State) -> npt.NDArray[np.float64]:
         """(N, P) float64: 1 for the winner of each finished game, 1/k for each of k that share the victory, else 0."""

@@ -38,7 +38,7 @@ class Slice:
 class Observation(Mapping[str, Slice]):
     """The layout of one seat's observation: an ordered mapping from name to :class:`Slice`.
 
-    ``observation["hand"].start`` is an offset, ``observation.view(x, "hand")`` the piece of ``x`` with shape (..., *shape),
+    ``observation["hand"].start`` is an offset, ``observation.view(x, "hand")`` the piece of ``x``, (..., *shape),
     ``observation.decode(x)`` all pieces in their natural units.
     """
 
@@ -77,8 +77,7 @@ class Observation(Mapping[str, Slice]):
         if array.shape[-1:] != (self.size,):
             raise ValueError(f"an observation of this game has {self.size} values, got shape {array.shape}.")
         return {
-            name: np.rint(self.view(array, name) * piece.scale).astype(np.int64)
-            for name, piece in self._slices.items()
+            name: np.rint(self.view(array, name) * piece.scale).astype(np.int64) for name, piece in self._slices.items()
         }
 
     def table(self) -> str:

@@ -1,7 +1,7 @@
 """What a finished game pays: share of the win, or rank; both zero-sum and in [-1, 1].
 
-Every function takes ``score`` (one number a seat), the number of seats ``n``, ``sign`` (+1: most points win, -1: fewest),
-and writes ``out[:n]``.
+Every function takes ``score`` (one number a seat), the number of seats ``n``, ``sign`` (+1: most points win, -1:
+fewest), and writes ``out[:n]``.
 """
 
 from __future__ import annotations

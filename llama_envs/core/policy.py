@@ -119,7 +119,7 @@ def compile_choose(choose: Kernel) -> Kernel:
     if choose not in _CHOOSE_ALL:
 
         @kernel
-        def choose_all(states, all_params, seats, options, actions):  # type: ignore[no-untyped-def]
+        def choose_all(states, all_params, seats, options, actions):
             params = all_params[0]
             for i in range(len(states)):
                 actions[i] = choose(states[i], params, seats[i], options)

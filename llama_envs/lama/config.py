@@ -52,7 +52,9 @@ class LamaConfig:
         n = check_int("num_players", self.num_players, 2, MAX_PLAYERS)
         if self.first_player != "random":
             if isinstance(self.first_player, str):
-                raise ValueError(f"first_player must be 'random' or a seat from 0 to {n - 1}, got {self.first_player!r}.")
+                raise ValueError(
+                    f"first_player must be 'random' or a seat from 0 to {n - 1}, got {self.first_player!r}."
+                )
             check_int("first_player", self.first_player, 0, n - 1, " (a seat) or 'random'")
         check_choice("next_starter", self.next_starter, ("last_actor", "rotate"))
         check_choice("chip_return", self.chip_return, ("choice", "auto"))
@@ -61,13 +63,15 @@ class LamaConfig:
         if self.max_rounds is not None:
             check_int("max_rounds", self.max_rounds, 1, 10_000, " or None")
         if check_bool("single_round_terminates", self.single_round_terminates) and self.max_rounds != 1:
-            raise ValueError(f"single_round_terminates = True needs max_rounds = 1, got max_rounds = {self.max_rounds}.")
+            raise ValueError(
+                f"single_round_terminates = True needs max_rounds = 1, got max_rounds = {self.max_rounds}."
+            )
         ranks = check_int("num_ranks", self.num_ranks, 2, MAX_RANKS)
         copies = check_int("copies", self.copies, 1, MAX_COPIES)
         hand = check_int("hand_size", self.hand_size, 1, MAX_RANKS * MAX_COPIES)
         if hand * n + 1 > ranks * copies:
             raise ValueError(
-                f"hand_size must be at most {(ranks * copies - 1) // n}, so that {n} hands and the first discard fit in "
-                f"a deck of {ranks * copies} cards, got {hand}."
+                f"hand_size must be at most {(ranks * copies - 1) // n}, so that {n} hands and the first discard fit "
+                f"in a deck of {ranks * copies} cards, got {hand}."
             )
         check_choice("reward", self.reward, tuple(REWARDS))

@@ -29,7 +29,7 @@ CHIP_ACTIONS = ("keep", "return white", "return black", "ten white to black", "b
 
 
 def rank_names(num_ranks: int) -> tuple[str, ...]:
-    """"1", "2", ..., "llama"."""
+    """ "1", "2", ..., "llama"."""
     return (*map(str, range(1, num_ranks)), "llama")
 
 

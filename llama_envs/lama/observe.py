@@ -1,6 +1,6 @@
 """What one seat of L.L.A.M.A. knows and could remember, as one vector in [0, 1] (README.md has the table).
 
-``layout`` and ``observe`` list the same pieces in the same order; seats come ego-centric, own seat first, then to the left.
+``layout`` and ``observe`` list the same pieces in the same order; seats are ego-centric: own first, then to the left.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def layout(config: LamaConfig) -> Observation:
             Slice("top", (ranks,), 1, "one-hot: the top discard"),
             Slice("discard", (ranks,), config.copies, "cards of each rank in the discard pile"),
             Slice("played", (n, ranks), config.copies, "cards of each rank that each seat played in this round"),
-            Slice("drew_on", (n, ranks), config.copies, "how often each seat drew on each top rank (at most the copies)"),
+            Slice(
+                "drew_on", (n, ranks), config.copies, "how often each seat drew on each top rank (at most the copies)"
+            ),
             Slice("hand_size", (n,), most, "cards in each seat's hand, quitters included"),
             Slice("active", (n,), 1, "1 while the seat has not quit the round"),
             Slice("stock", (1,), max(stock, 1), "cards in the stock"),
@@ -34,7 +36,7 @@ def layout(config: LamaConfig) -> Observation:
             Slice("total", (n,), config.target_score, "penalty points of each seat (at most the target)"),
             Slice("starter", (n,), 1, "one-hot: the seat that opened the round"),
             Slice("last_actor", (n,), 1, "one-hot: the seat that took the last turn"),
-            Slice("round", (1,), config.max_rounds or ROUNDS, "finished rounds (at most the scale)"),
+            Slice("rounds", (1,), config.max_rounds or ROUNDS, "finished rounds (at most the scale)"),
         ]
     )
 
@@ -60,7 +62,7 @@ def observe(state, params, seat, out):
     chips = counts + 2 * n + 1
     last = chips + 5 * n
     out[counts + 2 * n] = state.stock_size / max(params.first_stock, 1)
-    out[last] = min(state.round / params.round_scale, 1.0)
+    out[last] = min(state.rounds / params.round_scale, 1.0)
     for ahead in range(n):
         other = seat + ahead
         if other >= n:

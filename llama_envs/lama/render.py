@@ -120,7 +120,7 @@ def look(game: Game, state: Any, seat: int | None) -> Table:
         ranks=ranks,
         seats=seats,
         viewer=None if seat is None else game.agents[seat],
-        round=int(state["round"]) + (not over),
+        round=int(state["rounds"]) + (not over),
         phase=_phase(state),
         over=over,
         top=int(state["top"]) if state["top"] >= 0 else None,

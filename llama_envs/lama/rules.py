@@ -26,7 +26,7 @@ def start_game(state, params):
     """An empty table; chance decides who opens unless the configuration does (L5)."""
     state.terminated = False
     state.truncated = False
-    state.round = 0
+    state.rounds = 0
     for seat in range(len(state.white)):
         state.white[seat] = 0
         state.black[seat] = 0
@@ -337,7 +337,7 @@ def exchange_chips(state, seat, choice):
 
 @kernel
 def ask_for_exchange(state, params):
-    """The next seat from the starter on that can exchange (in its direction, once it has begun); or the round is done."""
+    """The next seat from the starter on that can exchange (in its direction, once begun), or the end of the round."""
     while state.asked < params.num_players:
         seat = (state.starter + state.asked) % params.num_players
         if (state.direction != TO_WHITE and state.white[seat] >= BLACK_CHIP) or (
@@ -355,13 +355,13 @@ def finish_round(state, params):
     """The round is scored: pay it, and end the game or deal again (L16, L18)."""
     n = params.num_players
     state.to_move = -1
-    state.round += 1
+    state.rounds += 1
     if params.reward == SCORE:
         against_the_others(state.change, n, FEWEST, POINTS_PER_REWARD, state.reward)
     highest = 0
     for seat in range(n):
         highest = max(highest, state.total[seat])
-    last_round = params.max_rounds > 0 and state.round >= params.max_rounds
+    last_round = params.max_rounds > 0 and state.rounds >= params.max_rounds
     if highest >= params.target_score or (last_round and params.single_round == 1):
         state.terminated = True
         pay_game(state, params)
@@ -382,7 +382,7 @@ def pay_game(state, params):
         rank_payoff(state.total, params.num_players, FEWEST, state.reward)
 
 
-# ------------------------------------------------------------------------------------------------ what a seat cannot know
+# ------------------------------------------------------------------------------------------- what a seat cannot know
 
 
 @kernel

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
-from llama_envs.core.game import Game, Rules
+from llama_envs.core.game import Game, Rules, State
 from llama_envs.core.loops import compile_loops
 from llama_envs.core.payoff import REWARDS
 from llama_envs.llama_llama import observe, render, resample, rules
@@ -62,6 +63,11 @@ def params(config: LlamaLlamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]
     return record
 
 
+def standing(states: State) -> npt.NDArray[np.int64]:
+    """The total, and between equal ones the points of the final round, as one number: (N, P) int64 (P19)."""
+    return states["total"].astype(np.int64) * rules.TIE_BREAK + states["round_score"]
+
+
 @cache
 def make_game(config: LlamaLlamaConfig) -> Game:
     """The Game for ``config``; the same object for equal configs."""
@@ -84,4 +90,5 @@ def make_game(config: LlamaLlamaConfig) -> Game:
         score_name="points",
         simultaneous=True,
         max_chance_outcomes=max(config.cards.num_kinds, HANDS),
+        standing=standing,
     )

@@ -33,7 +33,7 @@ def layout(config: LlamaLlamaConfig) -> Observation:
             Slice("total", (n,), target, "points of each seat (at most the target)"),
             Slice("round_score", (n,), target, "points of each seat in the last scored round (at most the target)"),
             Slice("pass_count", (1,), hand, "cards to pass in this pass (0 while choosing a goal)"),
-            Slice("round", (1,), config.num_rounds, "scored rounds"),
+            Slice("rounds", (1,), config.num_rounds, "scored rounds"),
         ]
     )
 
@@ -77,7 +77,7 @@ def observe(state, params, seat, out):
     k += 3 * n
     if phase != GOALS:
         out[k] = params.pass_counts[phase - 1] / params.hand_size
-    out[k + 1] = state.round / params.num_rounds
+    out[k + 1] = state.rounds / params.num_rounds
 
 
 @kernel

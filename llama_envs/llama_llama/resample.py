@@ -157,76 +157,420 @@ def furthest(params, chain, steps):
 
 @kernel
 def draw_world(state, params, seat, streams, i):
-    """Redraw the other hands, goals and owners, the stock, and the logs of the other players."""
-    kinds = params.num_kinds
-    passes = state.phase - 1  # finished ones
-    room = params.hand_size - 1
-    chain = np.empty(HANDS, np.int64)
+    """Redraw the other hands, the goals and whose they are, the stock, and the logs of the other players."""
+    passes = int(state.phase) - 1  # finished ones
+    chain = np.zeros(HANDS, np.int64)
+    reach = np.zeros(CLASSES, np.int64)  # the furthest hand of the chain that each class can be in
     find_chain(state, params, seat, chain)
+    for c in range(passes):
+        reach[c] = min(furthest(params, chain, passes - 1 - c), FAR - 1)
+    unseen = np.zeros(MAX_KINDS, np.int8)  # cards of each kind that the seat was not dealt
+    passed = np.zeros((CLASSES, MAX_KINDS), np.int8)  # cards of each class by kind
+    received = np.zeros((CLASSES, MAX_KINDS), np.int8)  # cards that came in each pass by kind
+    shown = np.zeros(DISPLAYS, np.int64)  # kinds of the revealed goals; -1: face down
+    recall(state, params, seat, passes, unseen, passed, received, shown)
+    most = np.zeros(CLASSES, np.int64)  # at most so many cards of each class have come back
+    count_returns(params, passes, passed, received, most)
+    chances = np.zeros(DISPLAYS, np.float64)  # how likely the own goal is to lie on each display
+    weigh_displays(state, params, seat, passes, reach, unseen, passed, received, shown, most, chances)
 
-    shown = np.empty(DISPLAYS, np.int64)  # kinds of the revealed goals; -1: face down
-    for display in range(DISPLAYS):
-        shown[display] = state.goal[state.owner[display]] if display < state.phase else -1
-    unseen = np.empty(MAX_KINDS, np.int64)  # cards of each kind that the seat was not dealt
-    away = np.zeros((CLASSES, MAX_KINDS), np.int64)  # cards of each class by kind: passed and not back
-    got = np.zeros((CLASSES, MAX_KINDS), np.int64)  # cards received in each pass by kind
-    know_cards(state, params, seat, unseen, away, got)
-    most = np.empty(CLASSES, np.int64)  # at most so many cards of each class have come back
-    returns = count_returns(params, chain, passes, away, got, most)
-    chances = np.empty(DISPLAYS, np.float64)  # how likely the own goal is to lie on each display
-    weigh_displays(state, params, seat, shown, unseen, away, got, chain, passes, most, chances)
-
-    free = np.empty(MAX_KINDS, np.int64)  # cards that the seat has never held nor seen, by kind
-    out = np.empty((CLASSES, MAX_KINDS), np.int64)  # as ``away``, for this draw
-    back = np.empty((CLASSES, CLASSES, MAX_KINDS), np.int64)  # returned cards by pass, class and kind
-    crossed = np.empty((HANDS, CLASSES, CLASSES), np.int64)  # cards that cross an edge, by edge, class and pass
-    lies = np.empty((CLASSES, HANDS), np.int64)  # cards of each class in each hand of the chain
+    free = np.zeros(MAX_KINDS, np.int8)  # cards that the seat has never held or been shown
+    away = np.zeros((CLASSES, MAX_KINDS), np.int8)  # cards of each class that have not come back
+    came = np.zeros((CLASSES, CLASSES + 1, MAX_KINDS), np.int8)  # received cards by pass, class and kind
+    crossed = np.zeros((HANDS, CLASSES + 1, CLASSES), np.int64)  # cards that cross each edge, by class and pass
+    lies = np.zeros((CLASSES + 1, HANDS), np.int64)  # cards of each class in each hand of the chain
     while True:
         mine = draw_index(chances, streams, i)
-        for kind in range(kinds):
-            free[kind] = unseen[kind]
-        for display in range(state.phase):
-            if display != mine:
-                free[shown[display]] -= 1
-        out[:] = away
-        back[:] = 0
-        crossed[:] = 0
-        if returns > 0 and not draw_returns(
-            params, chain, passes, got, free, out, back, crossed[HANDS - 1], most, streams, i
-        ):
+        set_aside_shown(params, unseen, shown, mine, free)
+        if not split_received(
+            params, passes, reach, passed, received, most, free, away, came, crossed, streams, i
+        ):  # fmt: skip
             continue
-        if not draw_places(params, chain, passes, room, crossed[HANDS - 1], lies, streams, i):
-            continue
-        if find_moves(params, chain, passes, room, lies, crossed, streams, i):
+        draw_places(params, passes, reach, crossed, lies, streams, i)
+        if find_moves(params, chain, passes, lies, crossed, streams, i):
             break
 
+    draw_goals(state, params, seat, shown, mine, free, streams, i)
+    piles = np.zeros((CLASSES + 1, HANDS, MAX_KINDS), np.int8)  # cards by class, hand of the chain and kind
+    lay_out(state, params, chain, passes, lies, free, away, piles, streams, i)
+    write_past(state, params, chain, passes, lies, came, crossed, piles, streams, i)
+
+
+@kernel
+def recall(state, params, seat, passes, unseen, passed, received, shown):
+    """What ``seat`` remembers of this round: the cards it was not dealt, what it passed and received, the revealed goals."""
+    for kind in range(params.num_kinds):
+        unseen[kind] = params.deck[kind] - state.hand[seat, kind]
+    unseen[state.goal[seat]] -= 1
+    for c in range(passes):
+        for place in range(params.pass_start[c], params.pass_start[c + 1]):
+            passed[c, state.passed[seat, place]] += 1
+            unseen[state.passed[seat, place]] -= 1
+            received[c, state.received[seat, place]] += 1
+            unseen[state.received[seat, place]] += 1
+    for display in range(DISPLAYS):
+        shown[display] = state.goal[state.owner[display]] if display < state.phase else -1
+
+
+@kernel
+def set_aside_shown(params, unseen, shown, mine, free):
+    """``free``: the unseen cards without the revealed goals of others, if the own goal lies on display ``mine``."""
+    for kind in range(params.num_kinds):
+        free[kind] = unseen[kind]
+    for display in range(DISPLAYS):
+        if shown[display] >= 0 and display != mine:
+            free[shown[display]] -= 1
+
+
+# ------------------------------------------------------------------------------------------------ counting possibilities
+
+
+@kernel
+def count_returns(params, passes, passed, received, most):
+    """At most so many cards of each class can have come back, by their kinds; a round trip takes ``num_players`` passes."""
+    lap = params.num_players - 1
+    for c in range(passes - lap):
+        for kind in range(params.num_kinds):
+            chances = 0
+            for pass_ in range(c + lap, passes):
+                chances += received[pass_, kind]
+            most[c] += min(chances, passed[c, kind])
+
+
+@kernel
+def arrangements(params, passes, reach, returned, free):
+    """In how many ways the cards away and then the ``free`` ones fill the places that each can be in.
+
+    ``returned``: cards of each class that are not away. Later classes choose first: where they can be, earlier ones can.
+    """
+    ways = 1.0
+    taken = 0
+    for c in range(passes - 1, -1, -1):
+        for _ in range(params.pass_counts[c] - returned[c]):
+            ways *= (params.hand_size - 1) * reach[c] - taken
+            taken += 1
+    for left in range(2, free + 1):
+        ways *= left
+    return ways
+
+
+@kernel
+def weigh_displays(state, params, seat, passes, reach, unseen, passed, received, shown, most, chances):
+    """Weights of the displays for the own goal: face-down ones, and revealed ones of its kind, where it may lie (P6, P7).
+
+    A weight counts the ways to choose the revealed and received cards of that kind, and to arrange all that is left if
+    as many cards as possible have come back (``split_received`` corrects for those that have not).
+    """
+    goal = state.goal[seat]
+    alike = 0
+    hidden_cards = params.deck_size - params.hand_size
+    for c in range(passes):
+        hidden_cards += most[c] - params.pass_counts[c]
+    for display in range(DISPLAYS):
+        alike += int(shown[display] == goal)
+        hidden_cards -= int(shown[display] >= 0)
+    ways = 1.0
+    ways_if_shown = 0.0
+    if alike > 0:
+        ways = choices(params, passes, unseen[goal], alike, passed[:, goal], received[:, goal])
+        ways_if_shown = choices(params, passes, unseen[goal], alike - 1, passed[:, goal], received[:, goal])
+        ways *= arrangements(params, passes, reach, most, hidden_cards)
+        ways_if_shown *= arrangements(params, passes, reach, most, hidden_cards + 1)
+    for display in range(DISPLAYS):
+        if (state.may_own[display] >> seat) & 1 == 0:
+            chances[display] = 0.0
+        elif shown[display] < 0:
+            chances[display] = ways
+        else:
+            chances[display] = ways_if_shown if shown[display] == goal else 0.0
+
+
+@kernel
+def choices(params, passes, unseen, shown, passed, received):
+    """In how many ways cards of one kind can be those that others showed as goals and those received in each pass."""
+    ways = 1.0
+    pool = int(unseen)
+    for _ in range(shown):
+        ways *= max(pool, 0)
+        pool -= 1
+    for pass_ in range(passes):
+        left = pass_ - (params.num_players - 1)
+        if left >= 0:
+            pool += passed[left]  # these can be back from now on
+        for _ in range(received[pass_]):
+            ways *= max(pool, 0)
+            pool -= 1
+    return ways
+
+
+@kernel
+def draw_index(weights, streams, i):
+    """An index drawn in proportion to ``weights``."""
+    total = 0.0
+    for k in range(len(weights)):
+        total += weights[k]
+    left = draw_unit(streams, i) * total
+    last = 0
+    for k in range(len(weights)):
+        if weights[k] > 0.0:
+            last = k
+            left -= weights[k]
+            if left < 0.0:
+                return k
+    return last
+
+
+# --------------------------------------------------------------------------------------------------- drawing the cards
+
+
+@kernel
+def split_received(params, passes, reach, passed, received, most, free, away, came, crossed, streams, i):
+    """Draw which received cards are returned ones; False if the draw is to be made again, to give each its due weight."""
+    kinds = params.num_kinds
+    lap = params.num_players - 1
+    away[:] = passed
+    came[:] = 0
+    crossed[HANDS - 1, :, :] = 0
     for pass_ in range(passes):
         for kind in range(kinds):
-            came_back = 0
-            for c in range(CLASSES):
-                came_back += back[pass_, c, kind]
-            if returns == 0:
-                free[kind] -= got[pass_, kind]
-    total = 0
+            for _ in range(received[pass_, kind]):
+                origin = FREE
+                if pass_ >= lap:
+                    origin = draw_origin(free[kind], away, pass_ - lap, kind, streams, i)
+                came[pass_, origin, kind] += 1
+                crossed[HANDS - 1, origin, pass_] += 1
+                if origin == FREE:
+                    free[kind] -= 1
+                else:
+                    away[origin, kind] -= 1
+    if most[0] + most[1] + most[2] == 0:
+        return True
+    returned = np.zeros(CLASSES, np.int64)
+    number = 0
+    upper = 0
     for kind in range(kinds):
-        total += free[kind]
-    total -= draw_goals(state, params, seat, shown, mine, free, total, streams, i)
-    piles = np.zeros((CLASSES + 1, HANDS, MAX_KINDS), np.int64)  # cards by class, hand of the chain and kind
+        number += free[kind]
+    upper = number
+    for c in range(passes):
+        for pass_ in range(passes):
+            returned[c] += crossed[HANDS - 1, c, pass_]
+        upper += most[c] - returned[c]
+    highest = arrangements(params, passes, reach, most, upper)
+    return draw_unit(streams, i) * highest < arrangements(params, passes, reach, returned, number)
+
+
+@kernel
+def draw_origin(free, away, last, kind, streams, i):
+    """The class of a received card of ``kind``: any unseen card of it, or one of the classes up to ``last``."""
+    candidates = int(free)
+    for c in range(last + 1):
+        candidates += away[c, kind]
+    left = draw_below(streams, i, candidates)
+    for c in range(last + 1):
+        if left < away[c, kind]:
+            return c
+        left -= away[c, kind]
+    return FREE
+
+
+@kernel
+def draw_places(params, passes, reach, crossed, lies, streams, i):
+    """Draw how many cards of each class lie in each hand: every card in a random place of those in its reach."""
+    room = params.hand_size - 1
+    taken = 0
+    lies[:] = 0
+    for c in range(passes - 1, -1, -1):
+        number = params.pass_counts[c]
+        for pass_ in range(passes):
+            number -= crossed[HANDS - 1, c, pass_]
+        for _ in range(number):
+            place = draw_below(streams, i, room * reach[c] - taken)
+            k = 1
+            while place >= room - lies[FREE, k]:
+                place -= room - lies[FREE, k]
+                k += 1
+            lies[c, k] += 1
+            lies[FREE, k] += 1  # for now, the places taken
+            taken += 1
     for k in range(1, HANDS):
-        places = room
-        for c in range(passes):
-            left = 0
-            for kind in range(kinds):
-                left += out[c, kind]
-            move_cards(out[c], left, lies[c, k], piles[c, k], streams, i)
-            places -= lies[c, k]
-        move_cards(free, total, places, piles[FREE, k], streams, i)
-        total -= places
-        for kind in range(kinds):
+        lies[FREE, k] = room - lies[FREE, k]
+
+
+@kernel
+def draw_goals(state, params, seat, shown, mine, free, streams, i):
+    """Whose goal lies on each display, and the cards face down there that are not the seat's own (P5, P6, P7)."""
+    total = 0
+    for kind in range(params.num_kinds):
+        total += free[kind]
+    placed = 1 << seat
+    for display in range(DISPLAYS):
+        if display == mine:
+            state.owner[display] = seat
+            continue
+        owners = int(state.may_own[display]) & ~placed
+        number = 0
+        for hand in range(HANDS):
+            number += (owners >> hand) & 1
+        left = draw_below(streams, i, number)
+        hand = 0
+        while (owners >> hand) & 1 == 0 or left > 0:
+            left -= (owners >> hand) & 1
+            hand += 1
+        placed |= 1 << hand
+        state.owner[display] = hand
+        if shown[display] >= 0:
+            state.goal[hand] = shown[display]
+        else:
+            kind = draw_card(free, total, streams, i)
+            free[kind] -= 1
+            total -= 1
+            state.goal[hand] = kind
+
+
+@kernel
+def lay_out(state, params, chain, passes, lies, free, away, piles, streams, i):
+    """Deal the cards of each class, and then the free ones, to the hands of the chain; the rest was never dealt."""
+    total = 0
+    for kind in range(params.num_kinds):
+        total += free[kind]
+    for c in range(passes):
+        left = 0
+        for k in range(1, HANDS):
+            left += lies[c, k]
+        for k in range(1, HANDS):
+            move_cards(away[c], left, lies[c, k], piles[c, k], streams, i)
+            left -= lies[c, k]
+    for k in range(1, HANDS):
+        move_cards(free, total, lies[FREE, k], piles[FREE, k], streams, i)
+        total -= lies[FREE, k]
+    for kind in range(params.num_kinds):
+        state.stock[kind] = free[kind]
+        for k in range(1, HANDS):
             held = piles[FREE, k, kind]
             for c in range(passes):
                 held += piles[c, k, kind]
             state.hand[chain[k], kind] = held
-    for kind in range(kinds):
-        state.stock[kind] = free[kind]
-    write_past(state, params, chain, passes, piles, back, got, crossed, streams, i)
+
+
+# ------------------------------------------------------------------------------------------------------------ the past
+
+
+@kernel
+def find_moves(params, chain, passes, lies, crossed, streams, i):
+    """Find in which pass the cards crossed edges 1 and 2, so that they lie where they do; False if that is impossible.
+
+    Written to ``crossed``, where edge 3 is given. In the last pass must cross what has not crossed before, so at most
+    four numbers are open; all their values are tried, from a random one on.
+    """
+    if passes == 0:
+        return True
+    last = passes - 1
+    over = np.zeros((HANDS, CLASSES), np.int64)  # cards of each class that are beyond each edge at last
+    for c in range(passes):
+        for pass_ in range(passes):
+            over[2, c] += crossed[3, c, pass_]
+        over[2, c] += lies[c, 3]
+        over[1, c] = over[2, c] + lies[c, 2]
+    through = is_dummy(params, chain, 1)  # cards can cross edge 1 in the pass in which they were passed
+    ways_0 = over[1, 0] + 1 if through and last > 0 else 1
+    ways_1 = over[1, 0] + 1 if last > 1 else 1
+    ways_2 = over[1, 1] + 1 if through and last > 1 else 1
+    ways_3 = over[2, 0] + 1 if last > 1 else 1
+    ways = ways_0 * ways_1 * ways_2 * ways_3
+    first = draw_below(streams, i, ways) if ways > 1 else 0
+    for k in range(ways):
+        code = k + first if k + first < ways else k + first - ways
+        crossed[1, :CLASSES, :] = 0
+        crossed[2, :CLASSES, :] = 0
+        crossed[1, 0, 0] = code % ways_0
+        code //= ways_0
+        crossed[1, 0, 1] = code % ways_1
+        code //= ways_1
+        crossed[1, 1, 1] = code % ways_2
+        crossed[2, 0, 1] = code // ways_2
+        possible = True
+        for edge in range(1, 3):
+            for c in range(passes):
+                left = over[edge, c]
+                for pass_ in range(last):
+                    left -= crossed[edge, c, pass_]
+                crossed[edge, c, last] = left
+                possible = possible and left >= 0
+        if possible and moves_fit(params, chain, passes, crossed):
+            return True
+    return False
+
+
+@kernel
+def moves_fit(params, chain, passes, crossed):
+    """Whether every hand had the cards of each class that it sends, and free ones to fill up each pass.
+
+    Also completes ``crossed``: what the seat itself passed (edge 0), and the free cards.
+    """
+    room = params.hand_size - 1
+    held = np.zeros((CLASSES, HANDS), np.int64)
+    for pass_ in range(passes):
+        number = params.pass_counts[pass_]
+        for c in range(CLASSES):
+            crossed[0, c, pass_] = number if c == pass_ else 0
+        crossed[0, FREE, pass_] = 0
+        for k in range(1, HANDS):
+            sent = 0
+            kept = 0
+            for c in range(pass_ + 1):
+                ready = held[c, k] + (crossed[k - 1, c, pass_] if is_dummy(params, chain, k) else 0)
+                if crossed[k, c, pass_] > ready:
+                    return False
+                kept += ready - crossed[k, c, pass_]
+                sent += crossed[k, c, pass_]
+            crossed[k, FREE, pass_] = number - sent
+            if sent > number or kept > (room if is_dummy(params, chain, k) else room - number):
+                return False
+        for k in range(1, HANDS):
+            for c in range(pass_ + 1):
+                held[c, k] += crossed[k - 1, c, pass_] - crossed[k, c, pass_]
+    return True
+
+
+@kernel
+def write_past(state, params, chain, passes, lies, came, crossed, piles, streams, i):
+    """Take back pass after pass, from the last one on, and log what the other players passed and received in it."""
+    edge = np.zeros((CLASSES + 1, MAX_KINDS), np.int8)  # cards that cross an edge in a pass, by class and kind
+    back = np.zeros((CLASSES + 1, MAX_KINDS), np.int8)
+    for pass_ in range(passes - 1, -1, -1):
+        edge[:] = came[pass_]
+        for k in range(HANDS - 1, 0, -1):  # the cards on edge k return to hand k, which returns those it was given
+            dummy = is_dummy(params, chain, k)
+            if not dummy:
+                log_cards(params, edge, state.passed[chain[k]], pass_)
+            else:
+                give_back(params, edge, piles, lies, crossed, k, pass_)
+            back[:] = 0
+            for c in range(CLASSES + 1):
+                number = crossed[k - 1, c, pass_]
+                move_cards(piles[c, k], lies[c, k], number, back[c], streams, i)
+                lies[c, k] -= number
+            if not dummy:
+                log_cards(params, back, state.received[chain[k]], pass_)
+                give_back(params, edge, piles, lies, crossed, k, pass_)
+            edge[:] = back
+
+
+@kernel
+def give_back(params, edge, piles, lies, crossed, k, pass_):
+    """The cards on edge ``k`` lie in hand ``k`` again."""
+    for c in range(CLASSES + 1):
+        lies[c, k] += crossed[k, c, pass_]
+        for kind in range(params.num_kinds):
+            piles[c, k, kind] += edge[c, kind]
+
+
+@kernel
+def log_cards(params, edge, log, pass_):
+    """Write the cards on an edge to ``log``, in order of their kinds."""
+    place = params.pass_start[pass_]
+    for kind in range(params.num_kinds):
+        for c in range(CLASSES + 1):
+            for _ in range(edge[c, kind]):
+                log[place] = kind
+                place += 1

@@ -30,7 +30,7 @@ def start_game(state, params):
     """An empty table and the first round (P4)."""
     state.terminated = False
     state.truncated = False
-    state.round = 0
+    state.rounds = 0
     for seat in range(MAX_PLAYERS):
         state.total[seat] = 0
         state.round_score[seat] = 0
@@ -87,8 +87,8 @@ def plan_goals(state, params):
     n = params.num_players
     for display in range(DISPLAYS):
         state.owner[display] = -1
-        state.may_own[display] = 0 if state.round > 0 else ALL_HANDS
-    if state.round == 0:
+        state.may_own[display] = 0 if state.rounds > 0 else ALL_HANDS
+    if state.rounds == 0:
         return
     place = 0  # of the display among those without the icon
     for display in range(DISPLAYS):
@@ -97,7 +97,7 @@ def plan_goals(state, params):
             owners = ALL_HANDS ^ ((1 << n) - 1)
         else:
             for seat in range(n):
-                above, level = standing(state, params, seat)
+                above, level = place_by_total(state, params, seat)
                 if above <= place < above + level:
                     owners |= 1 << seat
             place += 1
@@ -105,7 +105,7 @@ def plan_goals(state, params):
 
 
 @kernel
-def standing(state, params, seat):
+def place_by_total(state, params, seat):
     """How many seats have more points than ``seat``, and how many, itself included, as many."""
     above = 0
     level = 0
@@ -122,8 +122,8 @@ def standing(state, params, seat):
 def dummy_may_sit(state, params, seat):
     """Three players: left of anybody in the first round, later at the right of a seat with the lowest total (P12)."""
     after = next_seat(params, seat)
-    above, level = standing(state, params, after)
-    return state.round == 0 or above + level == params.num_players
+    above, level = place_by_total(state, params, after)
+    return state.rounds == 0 or above + level == params.num_players
 
 
 @kernel
@@ -399,10 +399,10 @@ def score_round(state, params):
         state.round_score[seat] = points
         state.total[seat] += points
         highest = max(highest, int(state.total[seat]))
-    state.round += 1
+    state.rounds += 1
     if params.reward == SCORE:
         against_the_others(state.round_score, n, MOST, POINTS_PER_REWARD, state.reward)
-    if highest >= params.target_score or state.round >= params.num_rounds:
+    if highest >= params.target_score or state.rounds >= params.num_rounds:
         state.terminated = True
         pay_game(state, params)
     else:

@@ -22,7 +22,7 @@ STATE = np.dtype(
         ("reward", np.float32, (S,)),  # paid by the last decision and the chance it triggered
         ("total", np.int32, (S,)),  # points of all scored rounds
         ("round_score", np.int32, (S,)),  # points of the round scored last
-        ("round", np.int16),  # scored rounds
+        ("rounds", np.int16),  # scored rounds
         ("hand", np.int8, (HANDS, K)),  # cards of each kind in each hand; a picked card stays until all have picked
         ("stock", np.int8, (K,)),  # cards of each kind not dealt (yet)
         ("passed", np.int8, (S, MAX_PASSED)),  # kinds a seat picked in this round, pass by pass; -1: none yet

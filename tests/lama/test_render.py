@@ -92,7 +92,7 @@ def pool(batch: Batch, seat: int, rng: np.random.Generator) -> None:
 def test_text_has_the_public_facts() -> None:
     batch = position(
         LamaConfig(num_players=4),
-        lambda s: s["round"] > 0 and s["num_active"] < 4 and s["phase"] == TURN and s["discard"].sum() > 3,
+        lambda s: s["rounds"] > 0 and s["num_active"] < 4 and s["phase"] == TURN and s["discard"].sum() > 3,
     )
     state, mover = batch.state[0], int(batch.to_move[0])
     viewer = (mover + 1) % 4
@@ -334,7 +334,7 @@ def test_public_facts_do_change_text_and_picture() -> None:
         ("total", [0, 17, 0]),
         ("stock_size", 5),
         ("starter", 2),
-        ("round", 4),
+        ("rounds", 4),
     ):
         before = text(batch, 0), picture(batch, 0)
         state[field] = value
