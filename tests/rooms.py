@@ -1,4 +1,4 @@
-"""The rooms that the generic tests walk through, and how they play in them. A new game is one more line in ``ROOMS``."""
+"""The rooms that the generic tests walk through, and how they play in them. A new game is one more ``Room``."""
 
 from __future__ import annotations
 
@@ -118,10 +118,16 @@ def play(batch: Batch, steps: int, streams: np.ndarray, between: Any = None) -> 
     return Trace(*(np.stack(arrays) for arrays in zip(*frames, strict=True)))
 
 
+def fields(states: np.ndarray) -> bytes:
+    """The content of records, without the padding between their fields."""
+    return b"".join(states[name].tobytes() for name in states.dtype.names)
+
+
 def everything(batch: Batch) -> bytes:
     """All that a batch holds, as bytes."""
-    names = ("_states", "_final", "_streams", "_seeds", "_rows", "_episodes", "_mask", "_observation")
-    return b"".join(getattr(batch, name).tobytes() for name in names)
+    plain = ("_streams", "_seeds", "_rows", "_episodes", "_fresh", "_mask", "_observation")
+    arrays = b"".join(getattr(batch, name).tobytes() for name in plain)
+    return fields(batch.state) + fields(batch.final_state) + arrays
 
 
 def play_out(batch: Batch, streams: np.ndarray) -> np.ndarray:

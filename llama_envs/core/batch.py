@@ -20,8 +20,9 @@ POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
 class Batch:
     """N games of one configuration.
 
-    Arrays are allocated once. ``state``, ``to_move``, ``action_mask`` and ``observation`` are read-only views that the
-    next ``step`` or ``reset`` overwrites: copy what you keep. What ``step``, ``observe`` and ``mask`` return is new.
+    Arrays are allocated once. ``state``, ``to_move``, ``action_mask`` and ``observation`` are views that the next
+    ``step`` or ``reset`` overwrites (read-only but for ``state``): copy what you keep. What ``step``, ``observe`` and
+    ``mask`` return is new.
 
     Args:
         game: the game to play.
@@ -29,7 +30,8 @@ class Batch:
         seed: see :func:`llama_envs.core.chance.expand_seeds`; None asks the operating system.
         autoreset: start the next episode of a game in the same step that ends it.
 
-    The constructor deals episode 0; the first ``reset()`` without a seed leaves that deal, later ones go to the next.
+    The constructor deals episode 0. A game's first ``reset()`` without a seed keeps that deal if nobody has acted in it;
+    later ones go to the next episode.
     """
 
     def __init__(self, game: Game, num_games: int, seed: Seeds = None, autoreset: bool = False) -> None:
@@ -48,7 +50,7 @@ class Batch:
         self._make_views()
         self._everywhere = np.ones(n, np.bool_)
         self._start(self._everywhere)
-        self._untouched = True
+        self._fresh = np.ones(n, np.bool_)  # games that nobody has stepped or reset yet
 
     # -------------------------------------------------------------------------------------------------------- reading
 
@@ -63,7 +65,7 @@ class Batch:
     @property
     def final_state(self) -> State:
         """Structured array (N,): with autoreset, the last state of the episode that each game ended most recently."""
-        return self._final.view(np.ndarray).view(self.game.visible_dtype)
+        return _read_only(self._final.view(np.ndarray).view(self.game.visible_dtype))
 
     @property
     def to_move(self) -> npt.NDArray[np.int8]:
@@ -131,8 +133,8 @@ class Batch:
             seeds, rows, given = expand_seeds(seed, n)
             reseeded = chosen & np.array(given)
             self._seeds[reseeded], self._rows[reseeded], self._episodes[reseeded] = seeds[reseeded], rows[reseeded], 0
-        if not self._untouched:
-            self._episodes[chosen & ~reseeded] += ONE
+        self._episodes[chosen & ~reseeded & ~self._fresh] += ONE
+        self._fresh[chosen] = False
         self._start(chosen)
 
     def step(
@@ -150,7 +152,7 @@ class Batch:
         Raises:
             ValueError: wrong shape or type.
             IllegalAction: some action is not legal. No game has moved.
-            ResetNeeded: every game is over.
+            ResetNeeded: every game to be stepped is over.
         """
         chosen = self._check_actions(actions)
         n = self.num_games
@@ -164,7 +166,7 @@ class Batch:
         )  # fmt: skip
         if illegal != NOT_ILLEGAL:
             self._refuse(illegal, chosen)
-        self._untouched = False
+        self._fresh[stepped] = False
         return reward, terminated, truncated
 
     def refresh(self) -> None:
@@ -213,7 +215,6 @@ class Batch:
             self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, where,
             self._mask, self._observation,
         )  # fmt: skip
-        self._untouched = False
 
     def _check_seats(self, seats: npt.ArrayLike) -> npt.NDArray[np.int64]:
         array = np.asarray(seats)
@@ -230,7 +231,7 @@ class Batch:
         array = np.asarray(where)
         if array.shape != (self.num_games,) or array.dtype != np.bool_:
             raise ValueError(f"where must be {self.num_games} bools, got {array.dtype} of shape {array.shape}.")
-        return np.ascontiguousarray(array)
+        return np.array(array)  # a plain copy: one kernel serves read-only and strided arguments too
 
     def _check_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         array = np.asarray(actions)
@@ -240,11 +241,11 @@ class Batch:
             )
         if array.dtype == np.uint64 and array.max() >= self.game.num_actions:
             array = np.minimum(array, np.uint64(2**62))
-        return np.ascontiguousarray(array, np.int64)
+        return np.array(array, np.int64)
 
     def _refuse(self, illegal: int, actions: npt.NDArray[np.int64]) -> None:
         if illegal == ALL_OVER:
-            raise ResetNeeded("every game of this batch is over; call reset() before the next step.")
+            raise ResetNeeded("every game to be stepped is over; call reset() before the next step.")
         raise IllegalAction(
             f"game {illegal}: {illegal_action_message(self.game, int(actions[illegal]), self._mask[illegal])}"
             f" (player_{self.to_move[illegal]} is to move; no game has moved)."

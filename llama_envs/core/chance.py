@@ -1,7 +1,7 @@
 """Random streams: one 64-bit word per game, outside the game's state, so that copying a state never copies the future.
 
 A stream is a multiply-with-carry generator (MWC64X, D. B. Thomas: x' = A x + c mod 2^32, output x xor c). It starts
-from (seed, row, episode) through Philox-2x32-10 (Salmon et al. 2011), so every episode of every game has its own stream,
+from (seed, row, episode) through Philox-2x32-10 (Salmon et al. 2011), so each episode of each game has its own stream,
 whatever the size of the batch it is played in. All arithmetic stays below 2^64, so compiled and plain Python agree.
 """
 
@@ -57,11 +57,12 @@ def draw_unit(streams, i):
 @kernel
 def draw_card(counts, total, streams, i):
     """The kind of a uniformly drawn card from a pile of ``counts`` per kind that holds ``total`` cards."""
-    left = draw_below(streams, i, total)
+    card = draw_below(streams, i, total)
     kind = 0
-    while left >= counts[kind]:
-        left -= counts[kind]
-        kind += 1
+    seen = 0
+    for k in range(len(counts)):  # without branches: twice as fast as stopping at the kind
+        seen += int(counts[k])
+        kind += int(seen <= card)
     return kind
 
 
@@ -73,13 +74,13 @@ def draw_true(flags, streams, i):
         count += int(flags[k])
     if count == 0:
         return -1
-    left = draw_below(streams, i, count)
-    for k in range(len(flags)):
-        if flags[k]:
-            if left == 0:
-                return k
-            left -= 1
-    return -1
+    wanted = draw_below(streams, i, count)
+    index = 0
+    seen = 0
+    for k in range(len(flags)):  # without branches, as in draw_card
+        seen += int(flags[k])
+        index += int(seen <= wanted)
+    return index
 
 
 @kernel

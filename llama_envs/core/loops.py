@@ -72,15 +72,19 @@ def compile_loops(rules: Rules) -> Loops:
 
     @kernel
     def first_illegal(states, mask, actions, where):
-        """The first game whose action is not legal (-1: none; -2: every game is over)."""
+        """The first game whose action is not legal (-1: none; -2: every game with ``where[i]`` is over)."""
+        chosen = 0
         playing = 0
         for i in range(len(states)):
-            if states[i].to_move < 0 or not where[i]:
+            if not where[i]:
+                continue
+            chosen += 1
+            if states[i].to_move < 0:
                 continue
             playing += 1
             if actions[i] < 0 or actions[i] >= mask.shape[1] or not mask[i, actions[i]]:
                 return i
-        return NOT_ILLEGAL if playing > 0 else ALL_OVER
+        return ALL_OVER if chosen > 0 and playing == 0 else NOT_ILLEGAL
 
     @kernel
     def step(

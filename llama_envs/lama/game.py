@@ -44,7 +44,7 @@ def action_names(config: LamaConfig) -> tuple[str, ...]:
 def params(config: LamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """The record that every kernel gets."""
     record = np.zeros(1, PARAMS)
-    stock = config.num_ranks * config.copies - config.num_players * config.hand_size - 1
+    layout = observe.layout(config)
     values = {
         "num_players": config.num_players,
         "num_ranks": config.num_ranks,
@@ -58,9 +58,13 @@ def params(config: LamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
         "max_rounds": config.max_rounds or 0,
         "single_round": config.single_round_terminates,
         "reward": REWARDS[config.reward],
-        "largest_hand": config.hand_size + stock,
-        "first_stock": stock,
-        "round_scale": config.max_rounds or observe.ROUNDS,
+        "per_copy": 1 / layout["hand"].scale,
+        "per_hand_card": 1 / layout["hand_size"].scale,
+        "per_stock": 1 / layout["stock"].scale,
+        "per_white": 1 / layout["white"].scale,
+        "per_black": 1 / layout["black"].scale,
+        "per_point": 1 / layout["total"].scale,
+        "per_round": 1 / layout["rounds"].scale,
     }
     for name, value in values.items():
         record[name] = value

@@ -1,41 +1,48 @@
 """What one seat of L.L.A.M.A. knows and could remember, as one vector in [0, 1] (README.md has the table).
 
+Ranks take R places whatever the deck; a smaller deck leaves the last ones 0 (its llama is rank ``num_ranks - 1``).
 ``layout`` and ``observe`` list the same pieces in the same order; seats are ego-centric: own first, then to the left.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from llama_envs.core.compile import kernel
 from llama_envs.core.observation import Observation, Slice
+from llama_envs.lama.config import MAX_RANKS as R
 from llama_envs.lama.config import LamaConfig
 
 ROUNDS = 10  # scale of the round counter when there is no limit
+WORST_HAND = 31
+ONE = np.float32(1.0)
 
 
 def layout(config: LamaConfig) -> Observation:
     """The named slices for ``config``."""
-    n, ranks = config.num_players, config.num_ranks
-    stock = ranks * config.copies - n * config.hand_size - 1
+    n = config.num_players
+    stock = config.num_ranks * config.copies - n * config.hand_size - 1
     most = config.hand_size + stock
+    highest = config.target_score - 1 + WORST_HAND  # nobody can have more points when the game ends
     return Observation(
         [
             Slice("phase", (3,), 1, "one-hot: a turn, returning a chip, exchanging chips"),
-            Slice("hand", (ranks,), config.copies, "own cards of each rank"),
-            Slice("holds", (ranks,), 1, "1 for each rank held (what a penalty counts)"),
-            Slice("top", (ranks,), 1, "one-hot: the top discard"),
-            Slice("discard", (ranks,), config.copies, "cards of each rank in the discard pile"),
-            Slice("played", (n, ranks), config.copies, "cards of each rank that each seat played in this round"),
+            Slice("hand", (R,), config.copies, "own cards of each rank"),
+            Slice("holds", (R,), 1, "1 for each rank held (what a penalty counts)"),
+            Slice("top", (R,), 1, "one-hot: the top discard"),
+            Slice("discard", (R,), config.copies, "cards of each rank in the discard pile"),
+            Slice("played", (n, R), config.copies, "cards of each rank that each seat played in this round"),
             Slice(
-                "drew_on", (n, ranks), config.copies, "how often each seat drew on each top rank (at most the copies)"
+                "drew_on", (n, R), config.copies, "how often each seat drew on each top rank (at most the copies)"
             ),
             Slice("hand_size", (n,), most, "cards in each seat's hand, quitters included"),
             Slice("active", (n,), 1, "1 while the seat has not quit the round"),
-            Slice("stock", (1,), max(stock, 1), "cards in the stock"),
-            Slice("white", (n,), 10, "white chips of each seat (at most 10)"),
-            Slice("black", (n,), 4, "black chips of each seat (at most 4)"),
-            Slice("total", (n,), config.target_score, "penalty points of each seat (at most the target)"),
+            Slice("white", (n,), 10 if config.chip_exchange == "auto" else highest, "white chips of each seat"),
+            Slice("black", (n,), highest // 10, "black chips of each seat"),
+            Slice("total", (n,), highest, "penalty points of each seat"),
             Slice("starter", (n,), 1, "one-hot: the seat that opened the round"),
             Slice("last_actor", (n,), 1, "one-hot: the seat that took the last turn"),
+            Slice("stock", (1,), max(stock, 1), "cards in the stock"),
             Slice("rounds", (1,), config.max_rounds or ROUNDS, "finished rounds (at most the scale)"),
         ]
     )
@@ -45,37 +52,41 @@ def layout(config: LamaConfig) -> Observation:
 def observe(state, params, seat, out):
     """Write the observation of ``seat`` to ``out`` (float32, the size of the layout)."""
     n = params.num_players
-    ranks = params.num_ranks
-    per_copy = 1.0 / params.copies
     for phase in range(3):
         out[phase] = state.phase == phase
-    k = 3
-    for rank in range(ranks):
+    cards = out[3 : 3 + 4 * R]
+    for rank in range(R):
         held = state.hand[seat, rank]
-        out[k + rank] = held * per_copy
-        out[k + ranks + rank] = held > 0
-        out[k + 2 * ranks + rank] = state.top == rank
-        out[k + 3 * ranks + rank] = state.discard[rank] * per_copy
-    k += 4 * ranks
-    drew = k + n * ranks
-    counts = drew + n * ranks
-    chips = counts + 2 * n + 1
-    last = chips + 5 * n
-    out[counts + 2 * n] = state.stock_size / max(params.first_stock, 1)
-    out[last] = min(state.rounds / params.round_scale, 1.0)
-    for ahead in range(n):
-        other = seat + ahead
-        if other >= n:
-            other -= n
-        for rank in range(ranks):
-            out[k + rank] = state.played[other, rank] * per_copy
-            out[drew + rank] = min(state.drew_on[other, rank] * per_copy, 1.0)
-        k += ranks
-        drew += ranks
-        out[counts + ahead] = state.hand_size[other] / params.largest_hand
-        out[counts + n + ahead] = state.active[other]
-        out[chips + ahead] = min(state.white[other] * 0.1, 1.0)
-        out[chips + n + ahead] = min(state.black[other] * 0.25, 1.0)
-        out[chips + 2 * n + ahead] = min(state.total[other] / params.target_score, 1.0)
-        out[chips + 3 * n + ahead] = state.starter == other
-        out[chips + 4 * n + ahead] = state.last_actor == other
+        cards[rank] = np.float32(held) * params.per_copy
+        cards[R + rank] = held > 0
+        cards[2 * R + rank] = state.top == rank
+        cards[3 * R + rank] = np.float32(state.discard[rank]) * params.per_copy
+    history = out[3 + 4 * R : 3 + 4 * R + 2 * n * R]
+    table = out[3 + 4 * R + 2 * n * R :]
+    table[7 * n] = np.float32(state.stock_size) * params.per_stock
+    table[7 * n + 1] = min(np.float32(state.rounds) * params.per_round, ONE)
+    ahead = n - seat
+    for other in range(n):  # in the order of the table; ``ahead`` is how far to the left of ``seat`` it sits
+        if other == seat:
+            ahead = 0
+        played = history[ahead * R : (ahead + 1) * R]
+        drew_on = history[(n + ahead) * R : (n + ahead + 1) * R]
+        for rank in range(R):
+            played[rank] = np.float32(state.played[other, rank]) * params.per_copy
+            drew_on[rank] = min(np.float32(state.drew_on[other, rank]) * params.per_copy, ONE)
+        at = np.uint64(ahead)  # unsigned: no wrap-around test at each of these
+        step = np.uint64(n)
+        table[at] = np.float32(state.hand_size[other]) * params.per_hand_card
+        at += step
+        table[at] = state.active[other]
+        at += step
+        table[at] = np.float32(state.white[other]) * params.per_white
+        at += step
+        table[at] = np.float32(state.black[other]) * params.per_black
+        at += step
+        table[at] = np.float32(state.total[other]) * params.per_point
+        at += step
+        table[at] = state.starter == other
+        at += step
+        table[at] = state.last_actor == other
+        ahead += 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from llama_envs.core.chance import draw_below, draw_card
 from llama_envs.core.compile import kernel
 from llama_envs.core.payoff import RANK, SCORE, WIN, against_the_others, rank_payoff, win_share
+from llama_envs.lama.config import MAX_PLAYERS, MAX_RANKS
 from llama_envs.lama.state import DEAL, DRAW, EXCHANGE, NOTHING, RETURN, STARTER, TO_BLACK, TO_WHITE, TURN, UNDECIDED
 
 DRAW_CARD, QUIT, KEEP, RETURN_WHITE, RETURN_BLACK, WHITE_TO_BLACK, BLACK_TO_WHITE = 0, 1, 2, 3, 4, 5, 6
@@ -27,7 +28,7 @@ def start_game(state, params):
     state.terminated = False
     state.truncated = False
     state.rounds = 0
-    for seat in range(len(state.white)):
+    for seat in range(MAX_PLAYERS):
         state.white[seat] = 0
         state.black[seat] = 0
         state.total[seat] = 0
@@ -42,26 +43,25 @@ def start_game(state, params):
 @kernel
 def clear_table(state, params):
     """All cards in the stock, nobody's turn (L1, L4)."""
-    ranks = params.num_ranks
-    for seat in range(len(state.hand_size)):
+    for seat in range(MAX_PLAYERS):
         state.hand_size[seat] = 0
         state.active[seat] = 0
         state.change[seat] = 0
-        for rank in range(ranks):
+        for rank in range(MAX_RANKS):
             state.hand[seat, rank] = 0
             state.played[seat, rank] = 0
             state.drew_on[seat, rank] = 0
-    for rank in range(ranks):
-        state.stock[rank] = params.copies
+    for rank in range(MAX_RANKS):
+        state.stock[rank] = params.copies if rank < params.num_ranks else 0
         state.discard[rank] = 0
-    state.stock_size = ranks * params.copies
+    state.stock_size = params.num_ranks * params.copies
     state.top = -1
     state.to_move = -1
     state.phase = TURN
     state.num_active = 0
     state.starter = -1
     state.last_actor = -1
-    state.dealt = 0
+    state.dealing = 0
     state.asked = 0
     state.direction = UNDECIDED
 
@@ -92,11 +92,12 @@ def take_from_stock(state, rank):
 def deal_card(state, params, rank):
     """The next card of the deal: each seat's hand in turn, then the first discard (L4)."""
     take_from_stock(state, rank)
-    seat = state.dealt // params.cards_each
-    state.dealt += 1
+    seat = state.dealing
     if seat < params.num_players:
         state.hand[seat, rank] += 1
         state.hand_size[seat] += 1
+        if state.hand_size[seat] == params.cards_each:
+            state.dealing += 1
     else:
         state.discard[rank] += 1
         state.top = rank

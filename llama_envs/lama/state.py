@@ -38,7 +38,7 @@ STATE = np.dtype(
         ("num_active", np.int8),  # seats that have not quit the round
         ("starter", np.int8),  # seat that opened the round
         ("last_actor", np.int8),  # seat that took the last turn
-        ("dealt", np.int8),  # cards dealt so far in this round
+        ("dealing", np.int8),  # seat that gets the next card of the deal; num_players: the first discard
         ("asked", np.int8),  # seats already asked for an exchange, counted from the starter
         ("direction", np.int8),  # UNDECIDED, TO_BLACK or TO_WHITE for the seat being asked
         ("terminated", np.bool_),  # the game is over (L16)
@@ -62,8 +62,13 @@ PARAMS = np.dtype(
         ("max_rounds", np.int64),  # 0: no limit
         ("single_round", np.int64),  # 1: the limit of one round is a natural end
         ("reward", np.int64),  # WIN, SCORE or RANK
-        ("largest_hand", np.int64),  # observation scale: dealt cards and the whole stock
-        ("first_stock", np.int64),  # observation scale: stock after the deal
-        ("round_scale", np.int64),  # observation scale: the round limit
+        # what the observation multiplies by: 1 / the scale of each slice
+        ("per_copy", np.float32),
+        ("per_hand_card", np.float32),
+        ("per_stock", np.float32),
+        ("per_white", np.float32),
+        ("per_black", np.float32),
+        ("per_point", np.float32),
+        ("per_round", np.float32),
     ]
 )

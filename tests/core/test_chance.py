@@ -119,7 +119,7 @@ def test_same_episode_of_neighbouring_rows_and_next_episode_of_one_row_are_indep
 def test_draw_below_is_exact_where_multiplying_without_rejection_is_not():
     bound = 3 * 2**30  # 2^32 words onto 3 * 2^30 numbers: without rejection every third number comes twice as often
     values = below(starts([5]), bound, 100_000)
-    assert 0 <= values.min()
+    assert values.min() >= 0
     assert values.max() < bound
     assert p_uniform(values % 3, 3) > 0.001
 
@@ -131,19 +131,19 @@ def test_draw_below_one_is_always_zero():
 def test_draw_unit_is_uniform_in_zero_to_one_and_never_one():
     out = np.zeros((1, 100_000))
     draws_unit(starts([9]), out)
-    assert 0 <= out.min()
+    assert out.min() >= 0
     assert out.max() < 1
     assert stats.kstest(out[0], "uniform").pvalue > 0.001
 
 
 def test_draw_card_follows_the_counts_and_never_takes_a_card_that_is_not_there():
-    counts = np.array([0, 8, 1, 0, 3, 0], np.int8)
+    counts = np.array([0, 8, 1, 0, 3, 0], np.int8)  # 12 cards
     out = np.zeros(50_000, np.int64)
     draws_card(starts(1, np.arange(len(out))), counts, out)
     seen = np.bincount(out, minlength=6)
     assert not seen[counts == 0].any()
     present = counts > 0
-    assert stats.chisquare(seen[present], len(out) * counts[present] / counts.sum()).pvalue > 0.001
+    assert stats.chisquare(seen[present], counts[present] * (len(out) / 12)).pvalue > 0.001
 
 
 def test_draw_true_is_uniform_over_the_true_entries():
@@ -175,7 +175,8 @@ def test_streams_of_thousands_of_games_do_not_run_into_each_other():
     streams = np.concatenate([starts(1, rows, episodes), starts(2, rows, episodes)])
     words = np.zeros((len(streams), 400), np.uint64)
     words_of(streams, words)
-    assert len(np.unique(words)) == words.size
+    in_order = np.sort(words, axis=None)
+    assert (in_order[1:] != in_order[:-1]).all()
 
 
 def test_a_stream_is_the_documented_generator():
@@ -262,7 +263,7 @@ def test_anything_else_is_refused_with_a_sentence_that_names_the_field__B19(seed
 def test_the_refusal_names_the_entry():
     with pytest.raises(ValueError, match=r"^seed\[1\] must be an integer in \[0, 2\*\*64\), got 'x'\.$"):
         expand_seeds([1, "x", 3], 3)
-    with pytest.raises(ValueError, match="^seed must be one integer or 3 of them, one for each game, got 2"):
+    with pytest.raises(ValueError, match=r"^seed must be one integer or 3 of them, one for each game, got 2"):
         expand_seeds([1, 2], 3)
 
 

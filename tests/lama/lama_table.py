@@ -11,6 +11,7 @@ from scipy import stats
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch, policy_streams
 
+
 def rank_of(card: str, num_ranks: int = 7) -> int:
     """Index of a card written as a player writes it: "1" is 0, "L" the last rank."""
     return num_ranks - 1 if card == "L" else int(card) - 1
