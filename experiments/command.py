@@ -67,11 +67,13 @@ def _command(name: str, options: type[Any], defaults: dict[str, Any]) -> type[An
     """A dataclass with the experiment's options and the game's, which tyro turns into a subcommand."""
     game = _cli_fields(config_type(name), defaults)
     own = [field.name for field in dataclasses.fields(options)]
+    nullable = {field.name for field in dataclasses.fields(config_type(name)) if field.default is None} | set(defaults)
     clash = {field[0] for field in game} & set(own)
     assert not clash, f"options of {name} and of the experiment share names: {clash}"
 
     def game_config(self: Any) -> dict[str, Any]:
-        return {field_name: getattr(self, field_name) for field_name, *_ in game}
+        values = {field_name: getattr(self, field_name) for field_name, *_ in game}
+        return {key: value for key, value in values.items() if value is not None or key in nullable}
 
     def own_options(self: Any) -> Any:
         return options(**{field_name: getattr(self, field_name) for field_name in own})

@@ -194,7 +194,7 @@ class Keeper(BaseCallback):
             self.resumed = False
         else:
             self.league.refresh(self.model)
-            if self.rollouts % self.options.snapshot_every == 0:
+            if self.rollouts > 0 and self.rollouts % self.options.snapshot_every == 0:
                 self.league.remember(self.model)
             if self.rollouts % self.options.checkpoint_every == 0:
                 self.save()
@@ -219,6 +219,7 @@ class Keeper(BaseCallback):
             "recent": self.model.ep_info_buffer,
             "updates": self.model._n_updates,
             "metrics": self.metrics.rows,
+            "unwritten": dict(self.model.logger.name_to_value),
             "torch": torch.get_rng_state(),
             "numpy": np.random.get_state(),
         }
@@ -231,10 +232,20 @@ def main() -> None:
     call = parse(Options, __doc__.partition("\n")[0])
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
+    run_or_exit(lambda: check(game, options))  # before anything is written
     name = options.name or f"{game.name}-{game.num_players}p-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
     folder = run_or_exit(lambda: open_run(name, {"game": game.id, **call.config, **_kept(options)}, options.resume))
     run_or_exit(lambda: train(game, options, folder))
     print(f"model: {folder / 'model.zip'}")
+
+
+def check(game: Game, options: Options) -> None:
+    """ValueError if the options do not fit the game."""
+    League(game, options)
+    SB3VecEnv(game, game.num_players, "random", options.seats)
+    if options.seats == "all" and options.num_envs % game.num_players:
+        below = options.num_envs - options.num_envs % game.num_players
+        raise ValueError(f"num_envs must be a multiple of {game.num_players} with seats 'all', such as {below}.")
 
 
 def train(game: Game, options: Options, folder: Path) -> None:
@@ -258,12 +269,14 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
     metrics = MetricsFile(folder / "metrics.csv")
     keeper = Keeper(folder, env, monitor, league, metrics, options)
     checkpoint = folder / "checkpoint.pkl"
+    unwritten: dict[str, Any] = {}
     if options.resume and checkpoint.is_file():
         try:
             state = pickle.loads(checkpoint.read_bytes())
         except (pickle.UnpicklingError, EOFError, AttributeError) as error:
             raise ValueError(f"{checkpoint} is damaged ({error}).") from None
         model = resume(state, keeper, monitor)
+        unwritten = state["unwritten"]
     else:
         layers = {"pi": list(options.layers), "vf": list(options.layers)}
         model = MaskablePPO(
@@ -283,7 +296,11 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
             device="cpu",
         )
         setattr(model, ENTRY, describe(game, layers))
-    model.set_logger(Logger(str(folder), [metrics, TensorBoardOutputFormat(str(folder / "tensorboard"))]))
+        league.refresh(model)
+        league.remember(model)
+    logger = Logger(str(folder), [metrics, TensorBoardOutputFormat(str(folder / "tensorboard"))])
+    logger.name_to_value.update(unwritten)
+    model.set_logger(logger)
     return model, keeper
 
 

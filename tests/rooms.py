@@ -140,6 +140,11 @@ def play_out(batch: Batch, streams: np.ndarray) -> np.ndarray:
     raise AssertionError("a game did not end within 20,000 decisions.")
 
 
+def play_in_worker(case: Case, seed: int) -> str:
+    """What a worker process does: its own batch, 60 steps, and the digest of what it saw."""
+    return play(new_batch(case, 6, seed, autoreset=True), 60, policy_streams(6, seed)).digest()
+
+
 def run_python(code: str, *arguments: str, timeout: float = 120, **environment: str | None) -> str:
     """The output of ``code`` in a fresh interpreter; ``name=None`` removes an environment variable."""
     variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT}{os.pathsep}{CHECKOUT / 'tests'}"}

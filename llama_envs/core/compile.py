@@ -20,7 +20,7 @@ import numpy as np
 
 try:
     import numba
-    from numba.core.caching import FunctionCache
+    from numba.core.caching import FunctionCache, IndexDataCacheFile
 
     JIT = not numba.config.DISABLE_JIT
 except ImportError:  # numba is a dependency of the wheel; without it everything works, slowly
@@ -46,8 +46,28 @@ def python_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 if JIT:
 
+    class _FilesNamedByKey(IndexDataCacheFile):
+        """Each data file is named after its key, not numbered.
+
+        With numbers, two processes that compile different code for one function (two games, say) at the same moment can
+        take the same number, and one of them would later run the other's code.
+        """
+
+        def save(self, key: Any, data: Any) -> None:
+            name = self._data_name_pattern.format(number=int(hashlib.sha256(repr(key).encode()).hexdigest()[:15], 16))
+            overloads = self._load_index()
+            if overloads.get(key) != name:
+                self._save_index({**overloads, key: name})
+            self._save_data(name, data)
+
     class _SourceKeyedCache(FunctionCache):
         """numba's function cache with the fingerprint of all reachable source as its key."""
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__(function)
+            self._cache_file = _FilesNamedByKey(
+                self.cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+            )
 
         def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
             return sig, codegen.magic_tuple(), source_fingerprint(self._py_func)

@@ -393,7 +393,7 @@ def resample_hidden(state, params, seat, streams, i):
     A seat knows its own hand, the discards and how many cards the others hold. It also knows that a last remaining seat
     to move can play (else the round would be over, L11). After scoring the hands lie open and stay as they are.
     """
-    if state.chance != NOTHING or state.phase == EXCHANGE or state.terminated or state.truncated:
+    if state.phase == EXCHANGE or state.terminated or state.truncated:
         return
     while True:
         for other in range(params.num_players):
@@ -405,7 +405,7 @@ def resample_hidden(state, params, seat, streams, i):
                     rank = draw_card(state.stock, state.stock_size, streams, i)
                     take_from_stock(state, rank)
                     state.hand[other, rank] += 1
-        if state.phase == RETURN or state.num_active > 1 or can_play(state, params, state.to_move):
+        if state.phase == RETURN or state.num_active != 1 or can_play(state, params, state.to_move):
             return
 
 

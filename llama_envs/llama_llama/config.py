@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from llama_envs.core.options import check_choice, check_int
@@ -31,8 +31,8 @@ class LlamaLlamaConfig:
         num_players: 2 to 4 seats (P1).
         deck: the name of a deck ("reconstructed"), the path of a deck file, or a ``Deck``; kept as a ``Deck`` (P2).
         pass_counts: how many cards are passed under each of the four displays (P3).
-        dummy_displays: for 2 and 3 players, the displays that carry the dummy icon, such as {3: (4,), 2: (3, 4)}; kept
-            as a tuple of pairs (P8).
+        dummy_displays: the displays that carry the dummy icon, for 2 and 3 players such as {3: (4,), 2: (3, 4)}, or just
+            those for this number of players, such as (3, 4); kept as a tuple of pairs (P8).
         target_score: the game ends after the round in which a seat reaches it (P18).
         num_rounds: the game ends after so many rounds (P18).
         hand_size: cards dealt to each of the four hands (P4).
@@ -43,9 +43,11 @@ class LlamaLlamaConfig:
     """
 
     num_players: int = 4
-    deck: str | os.PathLike[str] | Deck = "reconstructed"
-    pass_counts: Sequence[int] = (4, 3, 2, 1)
-    dummy_displays: Mapping[int, Sequence[int]] | DummyDisplays = DUMMY_DISPLAYS
+    deck: str | os.PathLike[str] | Deck = field(default="reconstructed", metadata={"cli": str})
+    pass_counts: Sequence[int] = field(default=(4, 3, 2, 1), metadata={"cli": tuple[int, int, int, int]})
+    dummy_displays: Mapping[int, Sequence[int]] | Sequence[int] | DummyDisplays = field(
+        default=DUMMY_DISPLAYS, metadata={"cli": tuple[int, ...] | None, "cli_default": None}
+    )
     target_score: int = 100
     num_rounds: int = 4
     hand_size: int = 8
@@ -93,6 +95,8 @@ def check_pass_counts(value: Any, hand_size: int) -> tuple[int, ...]:
 
 def check_dummy_displays(value: Any, num_players: int) -> DummyDisplays:
     """For each number of players with dummies, as many distinct displays as there are dummies (P8)."""
+    if not isinstance(value, Mapping) and _integers(value):
+        value = {**dict(DUMMY_DISPLAYS), num_players: value}
     try:
         pairs = sorted(value.items() if isinstance(value, Mapping) else [(players, shown) for players, shown in value])
     except (TypeError, ValueError):

@@ -12,7 +12,7 @@ import numpy as np
 from llama_envs.core.chance import draw_below, draw_card
 from llama_envs.core.compile import kernel
 from llama_envs.core.payoff import RANK, SCORE, WIN, against_the_others, rank_payoff, win_share
-from llama_envs.llama_llama.config import DISPLAYS, HANDS, MAX_PLAYERS
+from llama_envs.llama_llama.config import DISPLAYS, HANDS, MAX_PASSED, MAX_PLAYERS
 from llama_envs.llama_llama.state import DEAL, DUMMY_DRAW, DUMMY_GOAL, DUMMY_SEAT, GOALS, NOTHING, PLACE
 
 NUM_LETTERS = 7
@@ -48,7 +48,7 @@ def start_round(state, params):
     for kind in range(params.num_kinds):
         state.stock[kind] = params.deck[kind]
     for seat in range(MAX_PLAYERS):
-        for place in range(params.pass_start[DISPLAYS]):
+        for place in range(MAX_PASSED):
             state.passed[seat, place] = -1
             state.received[seat, place] = -1
     state.to_move = -1

@@ -10,6 +10,7 @@ from scipy import stats
 
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch, policy_streams
+from llama_envs.lama.state import EXCHANGE, RETURN, TURN
 
 
 def rank_of(card: str, num_ranks: int = 7) -> int:
@@ -128,6 +129,39 @@ def random_play(batch: Batch, steps: int, seed: int = 0) -> Iterator[np.ndarray]
         actions = batch.sample_actions(streams)
         yield actions
         batch.step(actions)
+
+
+def moments(state: np.ndarray) -> dict[str, np.ndarray]:
+    """(N,) bool for each kind of moment in a game: which of the records ``state`` (N,) are at it."""
+    turn = (state["phase"] == TURN) & (state["to_move"] >= 0)
+    players, active = state["active"].shape[1], state["num_active"]
+    return {
+        "a turn": turn & (active == players),
+        "a turn after a quit": turn & (active < players) & (active > 1),
+        "the last remaining seat's turn": turn & (active == 1),
+        "a round was just dealt": turn & (state["rounds"] > 0) & (state["discard"].sum(1) == 1),
+        "returning a chip": state["phase"] == RETURN,
+        "exchanging chips": (state["phase"] == EXCHANGE) & (state["to_move"] >= 0),
+        "the end": state["to_move"] < 0,
+    }
+
+
+def positions(number: int, seed: int = 0, **options: Any) -> Batch:
+    """So many games of these options, at random moments of all kinds that the options allow, in equal shares."""
+    batch = lama_v0.batch(400, seed=seed, autoreset=True, **options)
+    found: dict[str, list[np.ndarray]] = {}
+    for _ in random_play(batch, 250, seed):
+        for states in (batch.state, batch.final_state):
+            for moment, here in moments(states).items():
+                found.setdefault(moment, []).append(states[here][:5])
+    kinds = [np.concatenate(records) for records in found.values() if sum(map(len, records)) > 20]
+    rng = np.random.default_rng(seed)
+    chosen = lama_v0.batch(number, seed=seed, **options)
+    for row in range(number):
+        records = kinds[row % len(kinds)]
+        chosen.state[row] = records[rng.integers(len(records))]
+    chosen.refresh()
+    return chosen
 
 
 def chi_square_p(observed: np.ndarray, expected: np.ndarray) -> float:

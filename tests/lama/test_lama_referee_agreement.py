@@ -1,7 +1,7 @@
 """The kernels and the plain-Python referee, which was written from the rules page alone, tell the same game.
 
-Hypothesis chooses the configuration, a taste for the kinds of action, and the seed by which cards and actions are drawn;
-after every decision and every chance event all that both know must be equal.
+Hypothesis chooses the configuration, a taste for the kinds of action, and the seed by which cards and actions are
+drawn; after every decision and every chance event all that both know must be equal.
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ def play_both(options: dict[str, Any], taste: dict[str, int], seed: int) -> None
         played[kind_of(name)] += 1
         kernels.act(name)
         referee.act(name)
-        assert kernels.record["last_actor"] == referee.last_actor or referee.phase not in ("turn", "over")
+        if referee.phase != "chance":
+            assert kernels.record["last_actor"] == referee.last_actor
     played["cut short"] += 1
 
 

@@ -1,0 +1,62 @@
+"""Golden games of L.L.A.M.A.: rules, rewards, observations, actions and random stream of ``lama_v0`` never change."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from goldens.make import CASES, first_difference, path_of, play_game, read, write
+
+from llama_envs.core.registry import make_game
+
+GOLDENS = read(path_of(make_game("lama")))
+
+
+def name_of(golden: dict[str, Any]) -> str:
+    return "-".join([*map(str, golden["options"].values()), str(golden["seed"])])
+
+
+@pytest.mark.parametrize("golden", GOLDENS, ids=name_of)
+def test_golden_game_is_played_as_written_down(golden: dict[str, Any]) -> None:
+    now = play_game(make_game("lama", **golden["options"]), golden["seed"])
+    difference = first_difference(golden, now)
+    assert difference is None, difference
+
+
+def test_goldens_hold_every_player_count_every_action_and_both_ends() -> None:
+    assert [(golden["options"], golden["seed"]) for golden in GOLDENS] == CASES["lama"]
+    assert {golden["options"]["num_players"] for golden in GOLDENS} == {2, 3, 4, 5, 6}
+    decisions = [decision for golden in GOLDENS for decision in golden["decisions"]]
+    assert {d["action"] for d in decisions} == set(make_game("lama", chip_exchange="choice").action_names)
+    assert {(g["final"]["terminated"], g["final"]["truncated"]) for g in GOLDENS} == {(True, False), (False, True)}
+    assert all(decision["action"] in decision["legal"] for decision in decisions)
+
+
+def test_generator_writes_what_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "lama_v0.json"
+    write(path, "lama", CASES["lama"])
+    assert path.read_text() == path_of(make_game("lama")).read_text()
+    assert read(path) == GOLDENS
+
+
+@pytest.mark.parametrize("key", ["seat", "seen", "legal", "action"])
+def test_mismatch_names_the_first_decision_that_differs(key: str) -> None:
+    changed = copy.deepcopy(GOLDENS[0])
+    changed["decisions"][2][key] = changed["decisions"][3][key] = "something else"
+    message = first_difference(GOLDENS[0], changed)
+    assert message is not None
+    assert message.startswith("decision 2 (")
+    assert f"{key} was {GOLDENS[0]['decisions'][2][key]}, is something else" in message
+
+
+def test_mismatch_in_rewards_length_or_end_is_noticed() -> None:
+    paid, longer, ended = (copy.deepcopy(GOLDENS[0]) for _ in range(3))
+    paid["decisions"][-1]["reward"][0] = 0.5
+    longer["decisions"].append(longer["decisions"][0])
+    ended["final"]["total"][0] += 1
+    assert "reward was" in str(first_difference(GOLDENS[0], paid))
+    assert "decisions, has" in str(first_difference(GOLDENS[0], longer))
+    assert "the end was" in str(first_difference(GOLDENS[0], ended))
+    assert first_difference(GOLDENS[0], copy.deepcopy(GOLDENS[0])) is None
