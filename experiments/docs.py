@@ -1,7 +1,6 @@
 """Write the generated tables of the README files, or check them.
 
-    python -m experiments.docs            rewrites them
-    python -m experiments.docs --check    exits with 1 if one is out of date
+``python -m experiments.docs`` rewrites them; with ``--check`` it only exits with 1 if one is out of date.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from experiments.run_folder import write_text
 from llama_envs.core.registry import make_game
+from llama_envs.llama_llama.deck import deck_table_markdown
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"(<!-- generated: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -23,7 +23,9 @@ def actions(name: str) -> str:
     """The action table of a game with its largest set of actions."""
     most = {"chip_exchange": "choice"} if name == "lama" else {}
     names = make_game(name, **most).action_names
-    return "\n".join(["| action | meaning |", "|---|---|", *(f"| {number} | {text} |" for number, text in enumerate(names))])
+    return "\n".join(
+        ["| action | meaning |", "|---|---|", *(f"| {number} | {text} |" for number, text in enumerate(names))]
+    )
 
 
 def observation(name: str) -> str:
@@ -31,7 +33,12 @@ def observation(name: str) -> str:
     return make_game(name).observation.table()
 
 
-TABLES: dict[str, Callable[[str], str]] = {"actions": actions, "observation": observation}
+def deck(name: str) -> str:
+    """The cards of a game's default deck."""
+    return deck_table_markdown(make_game(name).config.deck).rstrip()
+
+
+TABLES: dict[str, Callable[[str], str]] = {"actions": actions, "observation": observation, "deck": deck}
 
 
 def generated(text: str) -> str:

@@ -73,8 +73,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed."""
         if self._batch is None or seed is not None:
             self._batch = Batch(self.game, 1, None if seed is None else check_seed(seed))
-        else:
-            self._batch.reset()
+        self._batch.reset()  # a new batch keeps its first deal
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)

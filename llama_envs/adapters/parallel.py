@@ -58,8 +58,7 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
         """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed."""
         if self._batch is None or seed is not None:
             self._batch = Batch(self.game, 1, None if seed is None else check_seed(seed))
-        else:
-            self._batch.reset()
+        self._batch.reset()  # a new batch keeps its first deal
         self.agents = list(self.possible_agents)
         return self._observe(), {agent: {} for agent in self.agents}
 

@@ -15,12 +15,12 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
 from llama_envs.adapters.spaces import observation_box
 from llama_envs.adapters.view import Viewer
-from llama_envs.core.batch import Batch
+from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.chance import Seeds, check_seed, expand_seeds, fresh_seed
 from llama_envs.core.errors import IllegalAction
 from llama_envs.core.game import Game
 from llama_envs.core.options import check_choice, check_int
-from llama_envs.core.policy import Players, Policy, make_policy
+from llama_envs.core.policy import Players, Policy, make_policy, seat_policies
 from llama_envs.core.registry import make_game
 
 Opponents = str | Policy | Sequence[str | Policy] | Mapping[str | Policy, float]
@@ -90,7 +90,7 @@ class SB3VecEnv(VecEnv):
         self._actions = np.zeros(num_games, np.int64)
         self._set_opponents(opponents)
         self._pending_seeds: Seeds = None
-        self._reseed_players(fresh_seed() if seed is None else int(self._batch._seeds[0]))
+        self._reseed_players()
         box = observation_box(self.game)
         super().__init__(num_envs, box, spaces.Discrete(self.game.num_actions))
 
@@ -113,13 +113,8 @@ class SB3VecEnv(VecEnv):
         """Draw the learner's seat and the opponents for the new episodes of ``games``."""
         if self.all_seats:
             return
-        players = self.game.num_players
-        drawn = self._rng.integers(players, size=len(games))
-        self._seat[games] = drawn if self.learner_seat is None else self.learner_seat
-        chosen = np.searchsorted(self._cumulative, self._rng.random((len(games), players)), side="right")
-        chosen = np.minimum(chosen, len(self._cumulative) - 1)
-        self._assignment[games] = chosen
-        self._assignment[games, self._seat[games]] = -1
+        learner_seat = -1 if self.learner_seat is None else self.learner_seat
+        seat_policies(self._draws, games, learner_seat, self._cumulative, self._seat, self._assignment)
 
     # --------------------------------------------------------------------------------------------------------- VecEnv
 
@@ -130,7 +125,7 @@ class SB3VecEnv(VecEnv):
             self._batch.reset()
         else:
             self._batch.reset(self._pending_seeds)
-            self._reseed_players(int(self._batch._seeds[0]))
+            self._reseed_players()
             self._pending_seeds = None
         self._reset_seeds()
         self._seat_players(games)
@@ -291,7 +286,7 @@ class SB3VecEnv(VecEnv):
 
     def get_state(self) -> dict[str, Any]:
         """All that ``set_state`` needs to go on exactly from here; opponents' own parameters are not in it."""
-        kept = ("_batch", "_seat", "_acted", "_early", "_mask", "_assignment", "_rng")
+        kept = ("_batch", "_seat", "_acted", "_early", "_mask", "_assignment", "_draws")
         return {**{name: copy.deepcopy(getattr(self, name)) for name in kept}, "streams": self._players.streams.copy()}
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -316,6 +311,8 @@ class SB3VecEnv(VecEnv):
             expand_seeds(seed, num_games)  # refuses a wrong length or entry
         return seed
 
-    def _reseed_players(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
-        self._players = Players(self._batch, self._opponents, self._assignment, seed)
+    def _reseed_players(self) -> None:
+        """Streams for opponents and seats from each game's own seed, so that no game depends on the others."""
+        seeds = self._batch._seeds
+        self._players = Players(self._batch, self._opponents, self._assignment, seeds)
+        self._draws = policy_streams(self._batch.num_games, seeds, lane=self.game.num_players)

@@ -30,8 +30,8 @@ class Batch:
         seed: see :func:`llama_envs.core.chance.expand_seeds`; None asks the operating system.
         autoreset: start the next episode of a game in the same step that ends it.
 
-    The constructor deals episode 0. A game's first ``reset()`` without a seed keeps that deal if nobody has acted in it;
-    later ones go to the next episode.
+    The constructor deals episode 0. A game's first ``reset()`` without a seed keeps that deal, unless the game has been
+    stepped; later ones go to the next episode.
     """
 
     def __init__(self, game: Game, num_games: int, seed: Seeds = None, autoreset: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Drawing helpers for card games: cards, backs, chips, panels, fans and fitted text, with Pillow.
+"""Drawing helpers for card games, with Pillow: cards, chips, panels, fans, fitted text, and the look of all rooms.
 
 Every shape is a *sprite*: an RGBA image drawn ``OVERSAMPLE`` times larger, reduced with the Lanczos filter, and kept in
 a bounded cache, so that a frame is only a few dozen pastes. Pillow is imported when the first :class:`Canvas` is made.
@@ -22,6 +22,8 @@ OVERSAMPLE = 4
 SMALLEST_TEXT = 12
 CAPITALS = 0.7  # height of a capital letter, as a part of the text size
 CARD_SHAPE = 0.7  # width of a card, as a part of its height
+BAND_EDGE = 1.7  # how far a band of rules stays from the edge of its card, as a part of ``card_edge``
+BAND_PAD = 0.4  # how far its text stays from the edge of the band, as a part of the text size
 
 Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)
@@ -77,6 +79,7 @@ class Canvas:
             from PIL import Image
         except ImportError as error:
             raise ImportError("drawing a picture needs Pillow: pip install llama-envs[render]") from error
+        self.width, self.height = width, height
         self._image = Image.new("RGB", (width, height), colour)
 
     def paste(self, x: float, y: float, sprite: Image.Image) -> None:
@@ -89,12 +92,12 @@ class Canvas:
         y: int,
         width: int,
         height: int,
-        fill: Colour,
+        fill: Colour | None,
         radius: int = 12,
         outline: Colour | None = None,
         thickness: int = 2,
     ) -> None:
-        """A rounded rectangle."""
+        """A rounded rectangle, filled or only its outline."""
         self.paste(x, y, rounded(width, height, radius, fill, outline, thickness))
 
     def text(
@@ -120,13 +123,25 @@ class Canvas:
         self._image.paste(colour, (round(start + line.left), round(y + line.top)), line.mask)
         return line.advance
 
-    def pill(self, x: float, y: float, text: str, size: int, colour: Colour, fill: Colour, height: int = 0) -> float:
-        """A label in a rounded box that begins at ``x`` and is centred on ``y``; returns its width."""
+    def pill(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: int,
+        colour: Colour,
+        fill: Colour,
+        height: int = 0,
+        width: float | None = None,
+    ) -> float:
+        """A label, centred on ``y``, in a rounded box from ``x`` on; returns its width, which is at most ``width``."""
         height = height or round(size * 1.55)
-        width = round(_line(text, size, True).advance + height * 0.7)
-        self.paste(x, y - height / 2, rounded(width, height, height // 2, fill))
-        self.text(x + width / 2, y, text, size, colour, "centre", bold=True)
-        return width
+        if width is not None:
+            text, size = fit(text, size, width - height * 0.7, bold=True)
+        across = round(_line(text, size, True).advance + height * 0.7)
+        self.paste(x, y - height / 2, rounded(across, height, height // 2, fill))
+        self.text(x + across / 2, y, text, size, colour, "centre", bold=True)
+        return across
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """The frame so far as a new array, uint8 (height, width, 3)."""
@@ -170,13 +185,18 @@ def _line(text: str, size: int, bold: bool) -> _Line:
     return _Line(mask, -pad / OVERSAMPLE, top, starts[-1] / OVERSAMPLE)
 
 
+def text_width(text: str, size: int, bold: bool = False) -> float:
+    """Width of a line of text."""
+    return _line(text, size, bold).advance
+
+
 def fit(text: str, size: int, width: float, bold: bool = False) -> tuple[str, int]:
     """The text and the size, at most ``size``, that fit in ``width``; longer text ends in an ellipsis."""
-    while size > SMALLEST_TEXT and _line(text, size, bold).advance > width:
+    while size > SMALLEST_TEXT and text_width(text, size, bold) > width:
         size -= 1
-    if _line(text, size, bold).advance <= width:
+    if text_width(text, size, bold) <= width:
         return text, size
-    while text and _line(text + "…", size, bold).advance > width:
+    while text and text_width(text + "…", size, bold) > width:
         text = text[:-1]
     return text + "…", size
 
@@ -227,6 +247,13 @@ class _Sketch:
         stroke = round(size * OVERSAMPLE / 36)
         place = (x * OVERSAMPLE, (y + size / 2) * OVERSAMPLE)
         self.draw.text(place, symbol, colour, font, "ms", stroke_width=stroke, stroke_fill=colour)
+
+    def text(self, text: str, x: float, y: float, size: int, colour: Colour, align: str, bold: bool) -> None:
+        """A line of text, its capitals centred on ``y``, that begins ("l") or ends ("r") at ``x``."""
+        font = _font(size * OVERSAMPLE)
+        stroke = max(1, round(size * OVERSAMPLE / 44)) if bold else 0
+        place = (x * OVERSAMPLE, (y + size * CAPITALS / 2) * OVERSAMPLE)
+        self.draw.text(place, text, colour, font, align + "s", stroke_width=stroke, stroke_fill=colour)
 
     def done(self, fade: tuple[Colour, float] | None = None) -> Image.Image:
         """The sprite; ``fade`` mixes it with a part of a colour."""
@@ -297,7 +324,6 @@ def card(
     colour: Colour,
     index: Symbol,
     centre: Symbol | None = None,
-    lines: tuple[str, ...] = (),
     fade: tuple[Colour, float] | None = None,
 ) -> Image.Image:
     """A card face.
@@ -307,31 +333,74 @@ def card(
         colour: of its kind.
         index: shown small in two corners, so that a fan of cards can be read.
         centre: shown large in the middle; the index if not given.
-        lines: text under the middle, on a band of paper.
         fade: a colour and how much of it is mixed in, for a card that is out of play.
     """
     width = card_width(height)
-    edge, corner = card_edge(height), height * 0.085
-    sketch = _Sketch(width, height)
-    sketch.rounded(0, corner, PAPER, SHADE, max(0.75, height * 0.008))
-    sketch.rounded(edge, corner * 0.7, colour)
+    sketch = _blank(width, height, colour)
     small = index_size(height)
     at = index_left(height)
     for _ in range(2):
-        if callable(index):
-            sketch.symbol(index, at + small * 0.35, at + small * 0.55, small * 1.35, WHITE)
-        else:
-            sketch.symbol(index, at + small * 0.35, at + small * 0.55, small, WHITE)
-        if lines:
-            break
+        size = small * 1.35 if callable(index) else small
+        sketch.symbol(index, at + small * 0.35, at + small * 0.55, size, WHITE)
         _turn(sketch)
-    if not lines and not callable(centre or index):
+    if not callable(centre or index):
         sketch.disc(width / 2, height / 2, width * 0.7, mix(colour, WHITE, 0.16))
     big = width * 0.78 if callable(centre or index) else height * 0.34
-    sketch.symbol(centre or index, width / 2, height * (0.34 if lines else 0.5), big * (0.75 if lines else 1), WHITE)
-    if lines:
-        _band(sketch, lines, edge, corner * 0.7)
+    sketch.symbol(centre or index, width / 2, height * 0.5, big, WHITE)
     return sketch.done(fade)
+
+
+@lru_cache(maxsize=512)
+def rules_card(
+    width: int,
+    height: int,
+    colour: Colour,
+    symbol: Symbol,
+    rules: tuple[tuple[tuple[str, str], ...], ...],
+    size: int,
+    fade: tuple[Colour, float] | None = None,
+) -> Image.Image:
+    """The face of a card that says what it pays: a large symbol over a band of paper with its rules.
+
+    Args:
+        width, height: pixels.
+        colour: of its kind.
+        symbol: shown large in the part above the band.
+        rules: each some lines, and each line a text at the left and a price at the right.
+        size: of the text of the rules.
+        fade: as for :func:`card`.
+    """
+    sketch = _blank(width, height, colour)
+    edge = card_edge(height)
+    step, pad = round(size * 1.3), size * 0.3
+    left, right, bottom = edge * BAND_EDGE, width - edge * BAND_EDGE, height - edge * BAND_EDGE
+    top = bottom - step * sum(map(len, rules)) - pad * (1 + len(rules))
+    box = tuple(at * OVERSAMPLE for at in (left, top, right, bottom))
+    sketch.draw.rounded_rectangle(box, round(height * 0.045) * OVERSAMPLE, PAPER)
+    middle = (edge + top) / 2
+    big = min(height * 0.34, (top - edge) * 0.6)
+    sketch.disc(width / 2, middle, min(big * 1.55, top - edge * 1.6), mix(colour, WHITE, 0.16))
+    sketch.symbol(symbol, width / 2, middle, big, WHITE)
+    y = top + pad
+    for k, rule in enumerate(rules):
+        if k:
+            line = tuple(at * OVERSAMPLE for at in (left + size / 2, y - pad / 2, right - size / 2, y - pad / 2))
+            sketch.draw.line(line, mix(PAPER, INK, 0.2), OVERSAMPLE)
+        for text, price in rule:
+            sketch.text(text, left + size * BAND_PAD, y + step / 2, size, INK, "l", False)
+            sketch.text(price, right - size * BAND_PAD, y + step / 2, size, INK, "r", True)
+            y += step
+        y += pad
+    return sketch.done(fade)
+
+
+def _blank(width: int, height: int, colour: Colour) -> _Sketch:
+    """A card without anything on it: ``colour`` within an edge of paper."""
+    sketch = _Sketch(width, height)
+    corner = height * 0.085
+    sketch.rounded(0, corner, PAPER, SHADE, max(0.75, height * 0.008))
+    sketch.rounded(card_edge(height), corner * 0.7, colour)
+    return sketch
 
 
 def _turn(sketch: _Sketch) -> None:
@@ -342,35 +411,20 @@ def _turn(sketch: _Sketch) -> None:
     sketch.draw = ImageDraw.Draw(sketch.image)
 
 
-def _band(sketch: _Sketch, lines: tuple[str, ...], edge: float, radius: float) -> None:
-    """Lines of dark text on a band of paper in the lower part of a card."""
-    width, height = sketch.size
-    step = height * 0.155
-    top = height - edge * 1.6 - step * len(lines)
-    left, right = edge * 1.6, width - edge * 1.6
-    box = tuple(OVERSAMPLE * at for at in (left, top, right, height - edge * 1.6))
-    sketch.draw.rounded_rectangle(box, radius * 0.8 * OVERSAMPLE, PAPER)
-    for k, text in enumerate(lines):
-        size = round(step * 0.72 * OVERSAMPLE)
-        room = (right - left - edge) * OVERSAMPLE
-        size = min(size, int(size * room / max(_font(size).getlength(text), 1)))
-        middle = (top + step * (k + 0.5)) * OVERSAMPLE
-        place = (width / 2 * OVERSAMPLE, middle + size * CAPITALS / 2)
-        sketch.draw.text(place, text, INK, _font(size), "ms", stroke_width=size // 30, stroke_fill=INK)
-
-
 @lru_cache(maxsize=64)
 def card_back(
-    height: int, colour: Colour, emblem: Art | None = None, fade: tuple[Colour, float] | None = None
+    height: int,
+    colour: Colour,
+    emblem: Art | None = None,
+    fade: tuple[Colour, float] | None = None,
+    width: int | None = None,
 ) -> Image.Image:
     """The back of a card: a lattice in lighter and darker ``colour``, with an emblem on it."""
     from PIL import Image, ImageChops, ImageDraw
 
-    width = card_width(height)
+    width = width or card_width(height)
     edge, corner = card_edge(height), height * 0.085
-    sketch = _Sketch(width, height)
-    sketch.rounded(0, corner, PAPER, SHADE, max(0.75, height * 0.008))
-    sketch.rounded(edge, corner * 0.7, colour)
+    sketch = _blank(width, height, colour)
     inner = _Sketch(width, height)
     inner.rounded(edge, corner * 0.7, colour)
     lattice = Image.new("RGBA", inner.image.size, (0, 0, 0, 0))
@@ -384,9 +438,10 @@ def card_back(
     lattice.putalpha(ImageChops.multiply(lattice.getchannel("A"), inner.image.getchannel("A")))
     sketch.image.alpha_composite(lattice)
     if emblem is not None:
-        sketch.disc(width / 2, height / 2, width * 0.56, PAPER)
-        sketch.disc(width / 2, height / 2, width * 0.51, colour)
-        sketch.symbol(emblem, width / 2, height / 2, width * 0.4, WHITE)
+        size = min(width, card_width(height))
+        sketch.disc(width / 2, height / 2, size * 0.56, PAPER)
+        sketch.disc(width / 2, height / 2, size * 0.51, colour)
+        sketch.symbol(emblem, width / 2, height / 2, size * 0.4, WHITE)
     return sketch.done(fade)
 
 
@@ -427,6 +482,11 @@ def card_edge(height: int) -> float:
     return max(2.0, height * 0.035)
 
 
+def rules_room(width: int, height: int, size: int) -> float:
+    """Width of a line of rules on a card of this size."""
+    return width - 2 * BAND_EDGE * card_edge(height) - 2 * BAND_PAD * size
+
+
 def index_size(height: int) -> float:
     """Height of the capitals of a card's index."""
     return max(SMALLEST_TEXT * CAPITALS, height * 0.105)
@@ -443,7 +503,7 @@ def index_strip(height: int) -> float:
 
 
 def fan(kinds: Sequence[int], height: int, width: float) -> list[float]:
-    """Where to put the left edges of cards of these kinds, so that they fit in ``width``.
+    """Where to put the left edges of cards of these kinds and this height, so that they fit in ``width``.
 
     They lie side by side while there is room, then overlap evenly. When that would hide indices, cards of one kind that
     follow each other move together until only their edges show, and the last of them keeps its index in sight.
@@ -466,3 +526,107 @@ def fan(kinds: Sequence[int], height: int, width: float) -> list[float]:
     for step in steps:
         places.append(places[-1] + step)
     return places
+
+
+# ----------------------------------------------------------------------------------------------- the look of every room
+
+WIDTH, MARGIN, GAP, HEADER, FOOTER = 1280, 20, 12, 48, 48  # of a frame; its height is the room's
+
+GROUND: Colour = (27, 31, 43)
+PANEL: Colour = (40, 46, 62)
+PANEL_OUT: Colour = (33, 38, 51)
+PANEL_TURN: Colour = (54, 62, 84)
+BAR: Colour = (36, 41, 55)
+FELT: Colour = (22, 84, 76)
+FELT_EDGE: Colour = (34, 116, 104)
+BRIGHT: Colour = (243, 244, 248)
+SOFT: Colour = (164, 172, 190)
+GOLD: Colour = (255, 200, 70)
+DANGER: Colour = (235, 96, 84)
+FINE: Colour = (96, 200, 140)
+BACK: Colour = (48, 66, 118)
+BLUE: Colour = (120, 190, 255)
+WOOL: Colour = (255, 248, 236)
+WOOL_SHADE: Colour = (236, 222, 200)
+CARD_COLOURS: tuple[Colour, ...] = (
+    (124, 77, 178),
+    (44, 118, 208),
+    (58, 156, 84),
+    (226, 176, 24),
+    (234, 122, 38),
+    (208, 52, 52),
+    (219, 74, 142),
+)
+
+
+def llama(pen: Pen) -> None:
+    """A llama with a blanket, from the side."""
+    for x in (0.35, 0.53):
+        pen.stroke([(x, 0.66), (x, 0.90)], 0.075, WOOL_SHADE)
+    for x in (0.24, 0.64):
+        pen.stroke([(x, 0.66), (x, 0.92)], 0.08, WOOL)
+        pen.stroke([(x, 0.925), (x + 0.015, 0.925)], 0.07, INK)
+    pen.ellipse(0.10, 0.44, 0.26, 0.60, WOOL_SHADE)
+    for x, y, r in ((0.28, 0.60, 0.14), (0.40, 0.61, 0.16), (0.52, 0.61, 0.16), (0.62, 0.60, 0.14)):
+        pen.ellipse(x - r, y - r, x + r, y + r, WOOL)
+    pen.stroke([(0.66, 0.58), (0.72, 0.26)], 0.17, WOOL)
+    pen.polygon([(0.655, 0.17), (0.67, 0.02), (0.735, 0.16)], WOOL)
+    pen.polygon([(0.735, 0.16), (0.79, 0.02), (0.80, 0.18)], WOOL_SHADE)
+    pen.ellipse(0.63, 0.12, 0.85, 0.32, WOOL)
+    pen.ellipse(0.74, 0.19, 0.94, 0.325, WOOL)
+    pen.ellipse(0.885, 0.215, 0.93, 0.25, INK)
+    pen.ellipse(0.765, 0.175, 0.805, 0.22, INK)
+    pen.polygon([(0.33, 0.44), (0.57, 0.44), (0.60, 0.68), (0.30, 0.68)], (64, 158, 206))
+    pen.polygon([(0.322, 0.50), (0.578, 0.50), (0.587, 0.565), (0.313, 0.565)], (255, 205, 82))
+    pen.polygon([(0.307, 0.62), (0.593, 0.62), (0.60, 0.68), (0.30, 0.68)], (240, 110, 70))
+    pen.stroke([(0.625, 0.415), (0.755, 0.44)], 0.05, (64, 158, 206))
+
+
+def llama_head(pen: Pen) -> None:
+    """The head of a llama from the front, to be seen in the corner of a card."""
+    for side in (-1, 1):
+        pen.polygon([(0.5 + side * 0.10, 0.36), (0.5 + side * 0.30, 0.0), (0.5 + side * 0.32, 0.42)], WOOL)
+    pen.ellipse(0.17, 0.20, 0.83, 0.84, WOOL)
+    pen.ellipse(0.26, 0.46, 0.74, 0.98, WOOL_SHADE)
+    for x in (0.33, 0.67):
+        pen.ellipse(x - 0.065, 0.40, x + 0.065, 0.53, INK)
+    pen.polygon([(0.41, 0.62), (0.59, 0.62), (0.5, 0.73)], INK)
+
+
+def draw_header(canvas: Canvas, title: str, facts: Sequence[str], viewer: str | None) -> None:
+    """Title, where the game is, and whose view it is."""
+    y = MARGIN + HEADER / 2 - 8
+    canvas.paste(MARGIN, y - 17, icon(34, llama_head))
+    x = MARGIN + 46 + canvas.text(MARGIN + 46, y, title, 26, BRIGHT, bold=True)
+    canvas.text(x + 20, y, "  ·  ".join(facts), 18, SOFT)
+    canvas.text(canvas.width - MARGIN, y, f"seen by {viewer}" if viewer else "all cards open", 18, SOFT, "right")
+
+
+def draw_footer(canvas: Canvas, status: str, over: bool, actions: Sequence[str]) -> None:
+    """Who must do what, or how the game ended."""
+    top = canvas.height - MARGIN - FOOTER
+    canvas.panel(MARGIN, top, canvas.width - 2 * MARGIN, FOOTER, BAR, 14)
+    y = top + FOOTER / 2
+    x, end = MARGIN + 20.0, canvas.width - MARGIN - 20.0
+    x += 20 + canvas.text(x, y, status, 18, GOLD if over else BRIGHT, bold=True, width=end - x)
+    room = (end - x) / max(1, len(actions)) - 10
+    for action in actions:
+        x += 10 + canvas.pill(x, y, action, 15, INK, GOLD, 28, room)
+
+
+def draw_points(
+    canvas: Canvas, end: float, middle: float, total: int, target: int, wins: bool, bar: tuple[Colour, Colour, Colour]
+) -> None:
+    """A total that ends at ``end``, over a bar that shows how near it is to the target, in colours from low to high."""
+    canvas.text(end, middle - 15, str(total), 30, GOLD if wins else BRIGHT, "right", bold=True, width=72)
+    reached = min(max(total / target, 0.0), 1.0)
+    canvas.panel(round(end) - 72, round(middle) + 11, 72, 8, GROUND, 4)
+    if reached > 0:
+        low, half, high = bar
+        colour = mix(low, half, 2 * reached) if reached < 0.5 else mix(half, high, 2 * reached - 1)
+        canvas.panel(round(end) - 72, round(middle) + 11, max(8, round(72 * reached)), 8, colour, 4)
+
+
+def names_together(names: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -171,6 +171,13 @@ class Game:
             full = full.view(self.state_dtype)
         return full if JIT else full.view(np.dtype((Record, full.dtype)))
 
+    def legal_actions(self, state: Any, seat: int) -> list[int]:
+        """The actions that ``seat`` may take in ``state``, one record, which is only read."""
+        states = self.records(np.frombuffer(state.tobytes(), self.state_dtype).copy())
+        mask = np.zeros((1, self.num_actions), np.bool_)
+        self.loops.mask(states, self.records(self.params), np.array([seat], np.int64), mask)
+        return [int(action) for action in np.flatnonzero(mask)]
+
     def win_shares(self, states: State) -> npt.NDArray[np.float64]:
         """(N, P) float64: 1 for the winner of each finished game, 1/k for each of k that share the victory, else 0."""
         standing = self.standing(states)

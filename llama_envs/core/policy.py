@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from llama_envs.core.batch import Batch, policy_streams, resampled
-from llama_envs.core.chance import fresh_seed, sample_legal
+from llama_envs.core.chance import Seeds, draw_below, draw_unit, fresh_seed, sample_legal
 from llama_envs.core.compile import kernel
 from llama_envs.core.game import Game, Kernel, State
 
@@ -194,7 +194,7 @@ class Players:
         batch: the games.
         policies: who plays.
         assignment: (N, P) integers; may be written to between steps.
-        seed: of the policies' streams; None asks the operating system.
+        seed: of the policies' streams, as in :class:`Batch`; None asks the operating system.
         streams: (N, P) uint64 streams to use instead of ``seed``.
     """
 
@@ -203,7 +203,7 @@ class Players:
         batch: Batch,
         policies: Sequence[Policy],
         assignment: npt.NDArray[np.integer[Any]],
-        seed: int | None = None,
+        seed: Seeds = None,
         streams: npt.NDArray[np.uint64] | None = None,
     ) -> None:
         self.batch, self.policies, self.assignment = batch, list(policies), assignment
@@ -223,6 +223,26 @@ class Players:
             actions[rows] = self.policies[index].act(view)
             self.streams[rows, to_move[rows]] = view.streams
         return np.asarray(who >= 0)
+
+
+@kernel
+def seat_policies(streams, games, learner_seat, cumulative, seat, assignment):
+    """Draw who plays in each of ``games`` from the game's own stream, for one learner among policies.
+
+    ``seat[game]`` becomes the learner's (``learner_seat``; any seat if that is negative), and ``assignment[game]`` -1
+    there and elsewhere a policy, by its ``cumulative`` share of the weight.
+    """
+    players = assignment.shape[1]
+    for game in games:
+        drawn = draw_below(streams, game, players)
+        seat[game] = drawn if learner_seat < 0 else learner_seat
+        for other in range(players):
+            share = draw_unit(streams, game)
+            policy = 0
+            while policy < len(cumulative) - 1 and share >= cumulative[policy]:
+                policy += 1
+            assignment[game, other] = policy
+        assignment[game, seat[game]] = -1
 
 
 def look(

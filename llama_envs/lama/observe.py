@@ -32,9 +32,7 @@ def layout(config: LamaConfig) -> Observation:
             Slice("top", (R,), 1, "one-hot: the top discard"),
             Slice("discard", (R,), config.copies, "cards of each rank in the discard pile"),
             Slice("played", (n, R), config.copies, "cards of each rank that each seat played in this round"),
-            Slice(
-                "drew_on", (n, R), config.copies, "how often each seat drew on each top rank (at most the copies)"
-            ),
+            Slice("drew_on", (n, R), config.copies, "how often each seat drew on each top rank (at most the copies)"),
             Slice("hand_size", (n,), most, "cards in each seat's hand, quitters included"),
             Slice("active", (n,), 1, "1 while the seat has not quit the round"),
             Slice("white", (n,), 10 if config.chip_exchange == "auto" else highest, "white chips of each seat"),

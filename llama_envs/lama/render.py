@@ -11,21 +11,43 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.compile import JIT
 from llama_envs.core.drawing import (
+    BACK,
+    BLUE,
+    BRIGHT,
+    CARD_COLOURS,
+    DANGER,
+    FELT,
+    FELT_EDGE,
+    FINE,
+    FOOTER,
+    GAP,
+    GOLD,
+    GROUND,
+    HEADER,
     INK,
+    MARGIN,
+    PANEL,
+    PANEL_OUT,
+    PANEL_TURN,
+    SOFT,
     WHITE,
+    WIDTH,
     Canvas,
     Colour,
-    Pen,
     Symbol,
     card,
     card_back,
     card_width,
     chip,
+    draw_footer,
+    draw_header,
+    draw_points,
     fan,
-    icon,
+    llama,
+    llama_head,
     mix,
+    names_together,
     rounded,
     tile,
 )
@@ -111,7 +133,7 @@ def look(game: Game, state: Any, seat: int | None) -> Table:
     else:
         own = _counts(state["hand"][seat], ranks)
         rest = tuple(game.config.copies - seen - held for seen, held in zip(discard, own, strict=True))
-    legal = _legal_actions(game, state, mover)
+    legal = game.legal_actions(state, mover) if mover >= 0 else []
     sees_mover = seat is None or seat == mover
     actions = [game.action_names[a] for a in legal if sees_mover or a >= len(ranks)]
     if legal and not sees_mover and state["phase"] == TURN:
@@ -138,19 +160,6 @@ def _counts(row: Any, ranks: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(int(count) for count in row[: len(ranks)])
 
 
-def _legal_actions(game: Game, state: Any, mover: int) -> list[int]:
-    """What the seat to move may do, by the rules themselves, on a copy of the state."""
-    if mover < 0:
-        return []
-    states: Any = np.frombuffer(state.tobytes(), game.state_dtype).copy()
-    params: Any = game.params
-    if not JIT:
-        states, params = states.view(np.recarray), params.view(np.recarray)
-    mask = np.zeros((1, game.num_actions), np.bool_)
-    game.loops.mask(states, params, np.array([mover], np.int64), mask)
-    return [int(a) for a in np.flatnonzero(mask)]
-
-
 def _phase(state: Any) -> str:
     if state["terminated"]:
         return "game over"
@@ -166,7 +175,7 @@ def _status(game: Game, state: Any, totals: list[int]) -> str:
     if state["terminated"] or state["truncated"]:
         best = [name for name, total in zip(game.agents, totals, strict=True) if total == min(totals)]
         points = f"{min(totals)} point{'' if min(totals) == 1 else 's'}"
-        names = " and ".join([", ".join(best[:-1]), best[-1]] if len(best) > 1 else best)
+        names = names_together(best)
         if state["terminated"]:
             return f"{names} {'wins' if len(best) == 1 else 'share the victory'} with {points}"
         return f"stopped at the round limit; lowest: {names} with {points}"
@@ -231,72 +240,11 @@ def _badges(seat: Seat) -> list[str]:
 
 # ------------------------------------------------------------------------------------------------------------- picture
 
-WIDTH = 1280
 HEIGHTS = {2: 576, 3: 640, 4: 704, 5: 784, 6: 864}  # for each number of players; multiples of 16, as video codecs like
-MARGIN, GAP, HEADER, FOOTER, FELT_WIDTH = 20, 12, 48, 48, 312
-
-GROUND: Colour = (27, 31, 43)
-PANEL: Colour = (40, 46, 62)
-PANEL_OUT: Colour = (33, 38, 51)
-PANEL_TURN: Colour = (54, 62, 84)
-BAR: Colour = (36, 41, 55)
-FELT: Colour = (22, 84, 76)
-FELT_EDGE: Colour = (34, 116, 104)
-BRIGHT: Colour = (243, 244, 248)
-SOFT: Colour = (164, 172, 190)
-GOLD: Colour = (255, 200, 70)
-DANGER: Colour = (235, 96, 84)
-FINE: Colour = (96, 200, 140)
-BACK: Colour = (48, 66, 118)
-BLUE: Colour = (120, 190, 255)
+FELT_WIDTH = 312
 BADGES = {"winner": GOLD, "opened": SOFT, "quit": DANGER}
 IVORY: Colour = (238, 234, 222)
 COAL: Colour = (30, 30, 34)
-WOOL: Colour = (255, 248, 236)
-WOOL_SHADE: Colour = (236, 222, 200)
-LLAMA_CARD: Colour = (219, 74, 142)
-NUMBER_CARDS: tuple[Colour, ...] = (
-    (124, 77, 178),
-    (44, 118, 208),
-    (58, 156, 84),
-    (226, 176, 24),
-    (234, 122, 38),
-    (208, 52, 52),
-)
-
-
-def llama(pen: Pen) -> None:
-    """A llama with a blanket, from the side."""
-    for x in (0.35, 0.53):
-        pen.stroke([(x, 0.66), (x, 0.90)], 0.075, WOOL_SHADE)
-    for x in (0.24, 0.64):
-        pen.stroke([(x, 0.66), (x, 0.92)], 0.08, WOOL)
-        pen.stroke([(x, 0.925), (x + 0.015, 0.925)], 0.07, INK)
-    pen.ellipse(0.10, 0.44, 0.26, 0.60, WOOL_SHADE)
-    for x, y, r in ((0.28, 0.60, 0.14), (0.40, 0.61, 0.16), (0.52, 0.61, 0.16), (0.62, 0.60, 0.14)):
-        pen.ellipse(x - r, y - r, x + r, y + r, WOOL)
-    pen.stroke([(0.66, 0.58), (0.72, 0.26)], 0.17, WOOL)
-    pen.polygon([(0.655, 0.17), (0.67, 0.02), (0.735, 0.16)], WOOL)
-    pen.polygon([(0.735, 0.16), (0.79, 0.02), (0.80, 0.18)], WOOL_SHADE)
-    pen.ellipse(0.63, 0.12, 0.85, 0.32, WOOL)
-    pen.ellipse(0.74, 0.19, 0.94, 0.325, WOOL)
-    pen.ellipse(0.885, 0.215, 0.93, 0.25, INK)
-    pen.ellipse(0.765, 0.175, 0.805, 0.22, INK)
-    pen.polygon([(0.33, 0.44), (0.57, 0.44), (0.60, 0.68), (0.30, 0.68)], (64, 158, 206))
-    pen.polygon([(0.322, 0.50), (0.578, 0.50), (0.587, 0.565), (0.313, 0.565)], (255, 205, 82))
-    pen.polygon([(0.307, 0.62), (0.593, 0.62), (0.60, 0.68), (0.30, 0.68)], (240, 110, 70))
-    pen.stroke([(0.625, 0.415), (0.755, 0.44)], 0.05, (64, 158, 206))
-
-
-def llama_head(pen: Pen) -> None:
-    """The head of a llama from the front, to be seen in the corner of a card."""
-    for side in (-1, 1):
-        pen.polygon([(0.5 + side * 0.10, 0.36), (0.5 + side * 0.30, 0.0), (0.5 + side * 0.32, 0.42)], WOOL)
-    pen.ellipse(0.17, 0.20, 0.83, 0.84, WOOL)
-    pen.ellipse(0.26, 0.46, 0.74, 0.98, WOOL_SHADE)
-    for x in (0.33, 0.67):
-        pen.ellipse(x - 0.065, 0.40, x + 0.065, 0.53, INK)
-    pen.polygon([(0.41, 0.62), (0.59, 0.62), (0.5, 0.73)], INK)
 
 
 @dataclass(frozen=True)
@@ -310,14 +258,15 @@ class _Kind:
 
 def _kind(rank: int, ranks: tuple[str, ...]) -> _Kind:
     if rank == len(ranks) - 1:
-        return _Kind(LLAMA_CARD, llama_head, llama)
-    return _Kind(NUMBER_CARDS[rank], ranks[rank], ranks[rank])
+        return _Kind(CARD_COLOURS[-1], llama_head, llama)
+    return _Kind(CARD_COLOURS[rank], ranks[rank], ranks[rank])
 
 
 def _picture(game: Game, table: Table) -> npt.NDArray[np.uint8]:
     height = HEIGHTS[game.num_players]
     canvas = Canvas(WIDTH, height, GROUND)
-    _draw_header(canvas, game, table)
+    facts = (f"round {table.round}", table.phase, f"target {table.target}")
+    draw_header(canvas, game.title, facts, table.viewer)
     top = MARGIN + HEADER
     bottom = height - MARGIN - FOOTER - GAP
     _draw_felt(canvas, table, top, bottom - top)
@@ -326,17 +275,8 @@ def _picture(game: Game, table: Table) -> npt.NDArray[np.uint8]:
     for i, seat in enumerate(table.seats):
         y = round(top + i * step)
         _draw_seat(canvas, table, seat, left, y, WIDTH - MARGIN - left, round(top + (i + 1) * step) - GAP - y)
-    _draw_footer(canvas, table, height - MARGIN - FOOTER)
+    draw_footer(canvas, table.status, table.over, table.actions)
     return canvas.pixels()
-
-
-def _draw_header(canvas: Canvas, game: Game, table: Table) -> None:
-    """Title, round and phase, and whose view it is."""
-    y = MARGIN + HEADER / 2 - 8
-    canvas.paste(MARGIN, y - 17, icon(34, llama_head))
-    x = MARGIN + 46 + canvas.text(MARGIN + 46, y, game.title, 26, BRIGHT, bold=True)
-    canvas.text(x + 20, y, f"round {table.round}  ·  {table.phase}  ·  target {table.target}", 18, SOFT)
-    canvas.text(WIDTH - MARGIN, y, f"seen by {table.viewer}" if table.viewer else "all cards open", 18, SOFT, "right")
 
 
 def _draw_felt(canvas: Canvas, table: Table, top: int, height: int) -> None:
@@ -395,15 +335,10 @@ def _draw_seat(canvas: Canvas, table: Table, seat: Seat, x: int, y: int, width: 
         canvas.paste(at, middle - 17, chip(34, colour))
         canvas.text(at + 41, middle, str(count), 18, BRIGHT if count else SOFT, bold=True, width=32)
     end = x + width - 22
-    canvas.text(end, middle - 15, str(seat.total), 30, GOLD if seat.wins else BRIGHT, "right", bold=True, width=72)
+    draw_points(canvas, end, middle, seat.total, table.target, seat.wins, (FINE, GOLD, DANGER))
     if seat.change:
         colour = DANGER if seat.change > 0 else FINE
         canvas.text(end, middle + 34, f"{seat.change:+d}", 15, colour, "right", bold=True, width=72)
-    reached = min(max(seat.total / table.target, 0.0), 1.0)
-    canvas.panel(end - 72, round(middle) + 11, 72, 8, GROUND, 4)
-    if reached > 0:
-        colour = mix(FINE, GOLD, 2 * reached) if reached < 0.5 else mix(GOLD, DANGER, 2 * reached - 1)
-        canvas.panel(end - 72, round(middle) + 11, max(8, round(72 * reached)), 8, colour, 4)
 
 
 def _draw_hand(
@@ -429,18 +364,7 @@ def _draw_hand(
         if seat.to_move and rank in table.playable:
             at -= raised
             canvas.paste(x + place - 3, at - 3, rounded(card_width(tall) + 6, tall + 6, round(tall * 0.085) + 3, GOLD))
-        canvas.paste(x + place, at, card(tall, kind.colour, kind.index, kind.centre, (), fade))
-
-
-def _draw_footer(canvas: Canvas, table: Table, top: int) -> None:
-    """Who must do what, or how the game ended."""
-    canvas.panel(MARGIN, top, WIDTH - 2 * MARGIN, FOOTER, BAR, 14)
-    y = top + FOOTER / 2
-    x = MARGIN + 20.0
-    x += canvas.text(x, y, table.status, 18, GOLD if table.over else BRIGHT, bold=True, width=WIDTH - 2 * MARGIN - 40)
-    x += 20
-    for action in table.actions:
-        x += 10 + canvas.pill(x, y, action, 15, INK, GOLD, 28)
+        canvas.paste(x + place, at, card(tall, kind.colour, kind.index, kind.centre, fade))
 
 
 # -------------------------------------------------------------------------------------------------------------- public

@@ -121,7 +121,7 @@ def penalties(hands: np.ndarray) -> np.ndarray:
 
 
 def random_play(batch: Batch, steps: int, seed: int = 0) -> Iterator[np.ndarray]:
-    """Play uniform legal actions; yields the actions about to be taken, and steps after each."""
+    """Play uniform legal actions; yields the actions about to be taken (which may be changed), and steps after each."""
     streams = policy_streams(batch.num_games, seed)
     for _ in range(steps):
         if (batch.to_move < 0).all():
@@ -149,13 +149,15 @@ def moments(state: np.ndarray) -> dict[str, np.ndarray]:
 def positions(number: int, seed: int = 0, **options: Any) -> Batch:
     """So many games of these options, at random moments of all kinds that the options allow, in equal shares."""
     batch = lama_v0.batch(400, seed=seed, autoreset=True, **options)
+    rng = np.random.default_rng(seed)
     found: dict[str, list[np.ndarray]] = {}
-    for _ in random_play(batch, 250, seed):
+    for actions in random_play(batch, 250, seed):
         for states in (batch.state, batch.final_state):
             for moment, here in moments(states).items():
                 found.setdefault(moment, []).append(states[here][:5])
+        eager = rng.random(len(actions)) < 0.6  # plays come first among the actions; so hands get empty more often
+        actions[eager] = batch.action_mask[eager].argmax(1)
     kinds = [np.concatenate(records) for records in found.values() if sum(map(len, records)) > 20]
-    rng = np.random.default_rng(seed)
     chosen = lama_v0.batch(number, seed=seed, **options)
     for row in range(number):
         records = kinds[row % len(kinds)]

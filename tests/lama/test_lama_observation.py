@@ -194,13 +194,15 @@ def shuffle_hidden(batch: Batch, seat: int, rng: np.random.Generator) -> Batch:
 @every_count
 def test_hidden_cards_change_no_byte_of_a_seats_view_or_mask__B01(options: dict[str, Any]) -> None:
     batch = positions(1000, seed=7, **options)
-    kinds = moments(batch.state)
-    assert all(here.sum() > 50 for here in kinds.values()), {name: here.sum() for name, here in kinds.items()}
+    seen = {moment: int(here.sum()) for moment, here in moments(batch.state).items()}
+    if options["num_players"] == 2:  # one of two has quit: the other is the last
+        del seen["a turn after a quit"]
+    assert min(seen.values()) > 100, seen
     rng = np.random.default_rng(8)
     for seat in range(batch.game.num_players):
         twin = shuffle_hidden(batch, seat, rng)
         moved = (twin.state["hand"] != batch.state["hand"]).any((1, 2))
-        assert moved.mean() > 0.9
+        assert moved.mean() > 0.8  # the rest: all of the other hands are empty, or fell out alike
         assert twin.observe(seat).tobytes() == batch.observe(seat).tobytes()
         assert twin.mask(seat).tobytes() == batch.mask(seat).tobytes()
 
@@ -208,16 +210,16 @@ def test_hidden_cards_change_no_byte_of_a_seats_view_or_mask__B01(options: dict[
 @every_count
 def test_hidden_cards_change_no_byte_of_a_final_view__B01(options: dict[str, Any]) -> None:
     batch = lama_v0.batch(300, seed=9, autoreset=True, **options)
-    for _ in random_play(batch, 200):
+    for _ in random_play(batch, 400):
         pass
-    twin = batch.clone()
+    assert (batch.episode > 0).all()
+    ended = lama_v0.batch(300, seed=9, **options)
+    ended.state[:] = batch.final_state
     rng = np.random.default_rng(10)
     for seat in range(batch.game.num_players):
-        others = [other for other in range(batch.game.num_players) if other != seat]
-        twin.final_state["hand"][:, others] = rng.permuted(twin.final_state["hand"][:, others], axis=2)
-        twin.final_state["stock"] = rng.permuted(twin.final_state["stock"], axis=1)
-        assert twin.observe(seat, final=True).tobytes() == batch.observe(seat, final=True).tobytes()
-        twin.final_state[:] = batch.final_state
+        twin = shuffle_hidden(ended, seat, rng)
+        assert twin.observe(seat).tobytes() == batch.observe(seat, final=True).tobytes()
+        assert not twin.mask(seat).any()
 
 
 def test_random_stream_and_episode_are_not_in_the_view__B01() -> None:

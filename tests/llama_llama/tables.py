@@ -14,15 +14,16 @@ from llama_envs.llama_llama.game import make_game
 
 from .possible_worlds import View
 
-SECONDS = ("AA", "AB", "BB", "BC", "CC", "DD", "AD", "EE", "AE", "FF", "AF", "GG")
 
-
-def small_deck(copies: tuple[int, ...]) -> Deck:
-    """A deck with so many copies of each kind, its letters from A on, several kinds to a letter after G."""
+def small_deck(copies: tuple[int, ...], pairs: bool = False) -> Deck:
+    """A deck with so many copies of each kind, letters from A on, up to seven of them; ``pairs``: AB also pays, and so on."""
+    letters = ["ABCDEFG"[kind * min(7, len(copies)) // len(copies)] for kind in range(len(copies))]
     cards = []
     for kind, number in enumerate(copies):
-        letter = "ABCDEFG"[kind * min(7, len(copies)) // len(copies)]
-        cards.append(Card(letter, (Combination(letter, kind % 5 + 1),), (Combination(letter, kind + 2),), number))
+        second = [Combination(letters[kind], kind + 2)]
+        if pairs and letters[kind - 1] != letters[kind]:
+            second.append(Combination(letters[kind] + letters[kind - 1], kind % 3 + 1))
+        cards.append(Card(letters[kind], (Combination(letters[kind], kind % 5 + 1),), tuple(second), number))
     return Deck("small", tuple(cards), sum(copies))
 
 
@@ -81,3 +82,80 @@ def view_of(game: Game, state: Any, seat: int) -> View:
         left=tuple(int(hand) for hand in state["left"][: config.num_players]),
         hand_size=config.hand_size - 1,
     )
+
+
+class Table:
+    """One game whose chance events and picks a test chooses: calls the rules on one record."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.n = game.num_players
+        self.state = game.records(np.zeros(1, game.state_dtype))[0]
+        self.params = game.records(game.params)[0]
+        game.rules.start_game(self.state, self.params)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.state[name]
+
+    def probabilities(self) -> list[float]:
+        """Of the outcomes of the pending event."""
+        probs = np.zeros(self.game.max_chance_outcomes)
+        number = self.game.rules.chance_outcomes(self.state, self.params, probs)
+        return [float(p) for p in probs[:number]]
+
+    def chance(self, *outcomes: int) -> None:
+        for outcome in outcomes:
+            assert self.state["chance"] != 0
+            assert self.probabilities()[outcome] > 0
+            self.game.rules.apply_chance(self.state, self.params, outcome)
+
+    def legal(self, seat: int | None = None) -> set[int]:
+        mask = np.zeros(self.game.num_actions, np.bool_)
+        self.game.rules.legal_actions(self.state, self.params, self.state["to_move"] if seat is None else seat, mask)
+        return {int(kind) for kind in np.flatnonzero(mask)}
+
+    def act(self, *actions: int) -> None:
+        for action in actions:
+            assert action in self.legal()
+            self.game.rules.apply(self.state, self.params, action)
+
+    def observe(self, seat: int) -> Any:
+        out = np.full(self.game.observation.size, np.nan, np.float32)
+        self.game.rules.observe(self.state, self.params, seat, out)
+        return out
+
+    def decode(self, seat: int) -> dict[str, Any]:
+        return self.game.observation.decode(self.observe(seat))
+
+    def hand(self, hand: int) -> tuple[int, ...]:
+        return expand(self.state["hand"][hand])
+
+    def hands(self) -> list[tuple[int, ...]]:
+        return [self.hand(hand) for hand in range(4)]
+
+    def deal(self, dummy_seat: int = 0) -> None:
+        """The cards in the order of the deck: hand 0 gets the lowest kinds."""
+        if self.n == 3:
+            self.chance(dummy_seat)
+        for kind in expand(self.game.config.cards.counts)[: 4 * self.game.config.hand_size]:
+            self.chance(kind)
+
+    def set_goals(self, order: tuple[int, ...] = (0, 1, 2, 3)) -> None:
+        """Every hand gives its highest card as goal; ``order``: the owners of displays 1 to 4."""
+        self.act(*(max(self.hand(seat)) for seat in range(self.n)))
+        self.chance(*(max(self.hand(dummy)) for dummy in range(self.n, 4)))
+        self.chance(*order)
+
+    def finish_round(self, points: list[int]) -> None:
+        """End the round as if the seats had scored so many points: a score of zero on top of forced totals."""
+        self.state["total"][: self.n] = points
+        rounds = int(self.state["rounds"])
+        while int(self.state["rounds"]) == rounds and not self.state["terminated"]:
+            self.step_anyhow()
+
+    def step_anyhow(self) -> None:
+        """The first possible pick or outcome."""
+        if self.state["to_move"] >= 0:
+            self.act(min(self.legal()))
+        else:
+            self.chance(int(np.argmax(self.probabilities())))

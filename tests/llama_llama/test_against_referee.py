@@ -29,9 +29,10 @@ def random_config(rng: random.Random) -> LlamaLlamaConfig:
     if hand_size == 8:
         deck: Deck = rng.choice((load_deck("reconstructed"), random_deck(rng.randrange(50))))
     else:
-        deck = small_deck(tuple(rng.randint(1, 7) for _ in range(rng.randint(4, 9))))
-        while not 4 * hand_size <= deck.size <= 32:
-            deck = small_deck(tuple(rng.randint(1, 7) for _ in range(rng.randint(4, 9))))
+        copies: tuple[int, ...] = ()
+        while not 4 * hand_size <= sum(copies) <= 32:
+            copies = tuple(rng.randint(1, 7) for _ in range(rng.randint(4, 9)))
+        deck = small_deck(copies, pairs=hand_size > 2)
     counts = (4, 3, 2, 1) if hand_size == 8 and rng.random() < 0.5 else [rng.randint(1, hand_size - 1) for _ in range(4)]
     return LlamaLlamaConfig(
         num_players=n,
