@@ -54,8 +54,9 @@ class Options:
     checkpoint_every: int = 10
     """Rollouts between checkpoints."""
 
-    seats: str = "one"
-    """"one": the learner holds one seat in each game; "all" (simultaneous games): it plays every seat."""
+    seats: str = "auto"
+    """"one": the learner holds one seat in each game; "all": it plays every seat, in a game where all decide at once;
+    "auto": every seat where that is possible."""
     self_weight: float = 0.4
     """Weight of the current policy among the opponents."""
     snapshot_weight: float = 0.3
@@ -70,7 +71,7 @@ class Options:
     """Weight of the other opponents together."""
 
     num_envs: int = 1024
-    """Games played at once."""
+    """Environments stepped at once: games, or where every seat is played, seats (rounded down to whole games)."""
     rollout: int = 32
     """Decisions per game and rollout."""
     batch_size: int = 4096
@@ -96,7 +97,7 @@ class Options:
     """Deals of the evaluation at the end; 0 skips it."""
 
     def __post_init__(self) -> None:
-        check_choice("seats", self.seats, ("one", "all"))
+        check_choice("seats", self.seats, ("auto", "one", "all"))
         for field, most in (
             ("steps", 10**12), ("checkpoint_every", 10**6), ("snapshots", 64), ("snapshot_every", 10**6),
             ("num_envs", 2**20), ("rollout", 2**20), ("batch_size", 2**24), ("epochs", 1000), ("threads", 1024),
@@ -242,10 +243,16 @@ def main() -> None:
 def check(game: Game, options: Options) -> None:
     """ValueError if the options do not fit the game."""
     League(game, options)
-    SB3VecEnv(game, game.num_players, "random", options.seats)
-    if options.seats == "all" and options.num_envs % game.num_players:
-        below = options.num_envs - options.num_envs % game.num_players
-        raise ValueError(f"num_envs must be a multiple of {game.num_players} with seats 'all', such as {below}.")
+    SB3VecEnv(game, game.num_players, "random", seats_of(game, options))
+    if seats_of(game, options) == "all":
+        check_int("num_envs", options.num_envs, game.num_players, 2**20, " with every seat played")
+
+
+def seats_of(game: Game, options: Options) -> str:
+    """"one" or "all"."""
+    if options.seats == "auto":
+        return "all" if game.simultaneous else "one"
+    return options.seats
 
 
 def train(game: Game, options: Options, folder: Path) -> None:
@@ -264,7 +271,9 @@ def train(game: Game, options: Options, folder: Path) -> None:
 def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keeper]:
     """The learner in its environment, new or as the checkpoint left it."""
     league = League(game, options)
-    env = SB3VecEnv(game, options.num_envs, league.weights or "random", options.seats, seed=options.seed)
+    seats = seats_of(game, options)
+    num_envs = options.num_envs - (options.num_envs % game.num_players if seats == "all" else 0)
+    env = SB3VecEnv(game, num_envs, league.weights or "random", seats, seed=options.seed)
     monitor = VecMonitor(env)
     metrics = MetricsFile(folder / "metrics.csv")
     keeper = Keeper(folder, env, monitor, league, metrics, options)

@@ -104,10 +104,11 @@ class SB3VecEnv(VecEnv):
             weights = dict.fromkeys(opponents, 1.0)
         else:
             weights = {opponents: 1.0}
-        if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
+        total = sum(weights.values())
+        if not all(weight >= 0 for weight in weights.values()) or not 0 < total < float("inf"):
             raise ValueError(f"opponents must have weights of 0 or more, not all 0, got {opponents!r}.")
         self._opponents = [make_policy(spec, self.game) for spec in weights]
-        self._cumulative = np.cumsum(list(weights.values())) / sum(weights.values())
+        self._cumulative = np.cumsum(list(weights.values())) / total
 
     def _seat_players(self, games: npt.NDArray[np.int64]) -> None:
         """Draw the learner's seat and the opponents for the new episodes of ``games``."""

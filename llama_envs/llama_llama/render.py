@@ -499,11 +499,10 @@ def _draw_display(
     if display.current:
         canvas.pill(here, y + 14, "now", 12, INK, GOLD)
     canvas.text(at, y + 42, f"pass {display.passes} card{'' if display.passes == 1 else 's'}", 15, BRIGHT, width=room)
-    state = "revealed" if display.revealed else "face down" if display.placed else "no goal yet"
-    canvas.text(at, y + 64, state, 13, pale)
-    canvas.text(at, y + 84, "goal of", 13, pale)
+    whose = "goal of" if display.revealed else "face-down goal of" if display.placed else "for the goal of"
+    canvas.text(at, y + 65, whose, 13, pale, width=room)
     for k, line in enumerate(_wrapped(" or ".join(display.owners), room, 14)):
-        canvas.text(at, y + 102 + 16 * k, line, 14, BRIGHT, width=room)
+        canvas.text(at, y + 84 + 17 * k, line, 14, BRIGHT, width=room)
     if done is not None:
         for k, (label, kinds) in enumerate((("out", done.passed), ("in", done.received))):
             canvas.text(at, y + 141 + 24 * k, label, 13, pale)

@@ -1,0 +1,20 @@
+"""The generated tables of the README files are up to date."""
+
+from __future__ import annotations
+
+import re
+
+from experiments.docs import outdated, readmes
+from llama_envs.core.registry import game_names
+
+
+def test_no_generated_table_differs_from_the_code() -> None:
+    assert outdated() == []
+
+
+def test_every_room_has_its_generated_tables() -> None:
+    text = "\n".join(path.read_text() for path in readmes())
+    blocks = re.findall(r"<!-- generated: (.+?) -->", text)
+    for game in game_names():
+        assert f"{game} actions" in blocks
+        assert f"{game} observation" in blocks
