@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,8 @@ def check_fits(made_for: dict[str, Any], game: Game, source: str) -> None:
             )
     for field, noun in (("observation", "observation slices"), ("actions", "actions")):
         if made_for.get(field) != here[field]:
-            theirs, ours = made_for.get(field) or [], here[field]
+            theirs, ours = made_for.get(field), here[field]
+            theirs = theirs if isinstance(theirs, list) else []
             different = next((pair for pair in zip(theirs, ours, strict=False) if pair[0] != pair[1]), None)
             detail = (
                 f"{different[0]} there, {different[1]} here" if different else f"{len(theirs)} there, {len(ours)} here"
@@ -68,7 +70,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], bytes]:
         with zipfile.ZipFile(path) as archive:
             data = json.loads(archive.read("data"))
             weights = archive.read("policy.pth")
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError) as error:
         raise ValueError(f"{path} is not a readable MaskablePPO model file ({error}).") from None
     if not isinstance(data, dict) or not isinstance(data.get(ENTRY), dict):
         raise ValueError(f"{path} does not say which game it plays; train it with experiments.train.")
@@ -164,11 +166,14 @@ def load_ppo(path: str | Path, game: Game, greedy: bool = True) -> PPOPolicy:
     except ImportError:
         raise ValueError("a ppo policy needs torch: pip install 'llama-envs[train]'.") from None
     try:
-        state_dict = torch.load(io.BytesIO(weights), map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what torch thinks of a damaged file
+            state_dict = torch.load(io.BytesIO(weights), map_location="cpu", weights_only=True)
         network = actor(game.observation.size, game.num_actions, made_for["net_arch"]["pi"])
         network.load_state_dict(actor_weights(state_dict))
-    except (KeyError, RuntimeError, ValueError, EOFError) as error:
-        raise ValueError(f"the weights in {path} are damaged ({str(error).splitlines()[0]}).") from None
+    except Exception as error:  # a damaged file can make torch raise anything
+        first_line = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ValueError(f"the weights in {path} are damaged ({first_line}).") from None
     return PPOPolicy(network, greedy)
 
 

@@ -81,7 +81,8 @@ class LlamaLlamaConfig:
     @property
     def marked_displays(self) -> tuple[int, ...]:
         """The displays, 1 to 4, with the dummy icon at this number of players (P8)."""
-        return dict(self.dummy_displays).get(self.num_players, ())  # type: ignore[arg-type]
+        pairs: dict[int, tuple[int, ...]] = dict(self.dummy_displays)  # type: ignore[arg-type]
+        return pairs.get(self.num_players, ())
 
 
 def check_pass_counts(value: Any, hand_size: int) -> tuple[int, ...]:

@@ -16,5 +16,5 @@ def test_every_room_has_its_generated_tables() -> None:
     text = "\n".join(path.read_text() for path in readmes())
     blocks = re.findall(r"<!-- generated: (.+?) -->", text)
     for game in game_names():
-        assert f"{game} actions" in blocks
-        assert f"{game} observation" in blocks
+        assert any(block.startswith(f"{game} actions") for block in blocks)
+        assert any(block.startswith(f"{game} observation") for block in blocks)

@@ -132,14 +132,14 @@ def test_last_remaining_seat_that_quits_opens_the_next_round__L5() -> None:
 
 
 def test_last_to_quit_opens_though_another_holds_the_lowest_hand__L5() -> None:
-    batch = table("1 L", "6 6", "3", top="1", to_move=1)
+    batch = table("1 L", "6 6", "3", top="1", to_move=1, starter=1)
     act(batch, "quit", "quit", "quit")  # seats 1, 2, 0
     assert (field(batch, "rounds"), field(batch, "total")) == (1, [11, 6, 3])
     assert (field(batch, "starter"), field(batch, "to_move")) == (0, 0)
 
 
 def test_last_to_quit_opens_when_the_one_left_is_stuck__L5_L11() -> None:
-    batch = table("6 6", "6 6", "3 3", "6 6", top="1", to_move=3)
+    batch = table("6 6", "6 6", "3 3", "6 6", top="1", to_move=3, starter=3)
     act(batch, "quit", "quit", "quit")  # seats 3, 0, 1; seat 2 is never asked
     assert (field(batch, "rounds"), field(batch, "starter"), field(batch, "to_move")) == (1, 1, 1)
 
