@@ -31,7 +31,7 @@ class LlamaLlamaConfig:
         num_players: 2 to 4 seats (P1).
         deck: the name of a deck ("reconstructed"), the path of a deck file, or a ``Deck``; kept as a ``Deck`` (P2).
         pass_counts: how many cards are passed under each of the four displays (P3).
-        dummy_displays: the displays that carry the dummy icon, for 2 and 3 players such as {3: (4,), 2: (3, 4)}, or just
+        dummy_displays: the displays with the dummy icon, for 2 and 3 players such as {3: (4,), 2: (3, 4)}, or just
             those for this number of players, such as (3, 4); kept as a tuple of pairs (P8).
         target_score: the game ends after the round in which a seat reaches it (P18).
         num_rounds: the game ends after so many rounds (P18).
@@ -59,7 +59,9 @@ class LlamaLlamaConfig:
         deck = load_deck(self.deck, hand - 1)
         combinations = sum(len(card.combinations) for card in deck.cards)
         if combinations > MAX_COMBINATIONS:
-            raise ValueError(f"deck must have at most {MAX_COMBINATIONS} combinations on its cards, got {combinations}.")
+            raise ValueError(
+                f"deck must have at most {MAX_COMBINATIONS} combinations on its cards, got {combinations}."
+            )
         if HANDS * hand > deck.size:
             raise ValueError(
                 f"hand_size must be from 2 to {deck.size // HANDS}, so that {HANDS} hands fit in a deck of {deck.size} "

@@ -1,6 +1,7 @@
 """What one seat of Llama Llama knows and could remember, as one vector in [0, 1] (README.md has the table).
 
-``layout`` and ``observe`` list the same pieces in the same order; seats come ego-centric, own seat first, then to the left.
+``layout`` and ``observe`` list the same pieces in the same order; seats come ego-centric, own seat first, then to the
+left.
 """
 
 from __future__ import annotations

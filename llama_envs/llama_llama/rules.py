@@ -353,7 +353,7 @@ def pass_cards(state, params):
 
 @kernel
 def next_dummy(state, params, seat):
-    """The first player from ``seat`` on with a dummy at its left is drawn for next; without one the pass is over (P13)."""
+    """The dummy of the first player from ``seat`` on that has one is drawn from; without one the pass is over (P13)."""
     while seat < params.num_players and state.left[seat] < params.num_players:
         seat += 1
     if seat < params.num_players:

@@ -36,7 +36,7 @@ STATE = np.dtype(
         ("phase", np.int8),  # GOALS, or the number of the pass, 1 to 4, which is also the number of revealed goals
         ("cycle", np.int8),  # cards that every seat has picked in this pass
         ("dealt", np.int8),  # cards dealt so far in this round
-        ("pending", np.int8),  # DUMMY_GOAL: the dummy; PLACE: the display; DUMMY_DRAW: the seat whose dummy is drawn from
+        ("pending", np.int8),  # DUMMY_GOAL: the dummy; PLACE: the display; DUMMY_DRAW: the seat at the dummy's right
         ("drawn", np.int8),  # DUMMY_DRAW: cards drawn so far from that dummy in this pass
         ("terminated", np.bool_),  # the game is over (P18)
         ("truncated", np.bool_),  # always False: a game has no other end

@@ -248,17 +248,20 @@ def test_rewards_of_last_sum_to_rewards_of_steps_and_to_the_payoff_of_the_core__
 
 @every_case
 def test_winners_and_nobody_else_get_the_most__B10(case):
-    env = make(case)
-    winning = max if env.game.most_points_win else min
+    env, finished = make(case), 0
     for seed in range(30):
         env.reset(seed=seed)
         paid = dict.fromkeys(env.possible_agents, 0.0)
         for frame in frames(env, seed):
             paid[frame[0]] += frame[3]
-        total = batch_of(env).state["total"][0].tolist()
-        best = [paid[agent] == max(paid.values()) for agent in env.possible_agents]
-        if batch_of(env).state["terminated"][0] and case[1].get("reward", "win") != "score":
-            assert best == [points == winning(total) for points in total]
+        state = batch_of(env).state
+        if state["terminated"][0] and case[1].get("reward", "win") != "score":
+            best = np.array([paid[agent] == max(paid.values()) for agent in env.possible_agents])
+            total = state["total"][0]
+            assert (best == (env.game.win_shares(state)[0] > 0)).all()
+            assert total[best].mean() == (total.max() if env.game.most_points_win else total.min())
+            finished += 1
+    assert finished >= 20 or case[1].get("max_rounds") or case[1].get("reward") == "score"
 
 
 def lama_turns(env, names):

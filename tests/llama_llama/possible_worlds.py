@@ -1,4 +1,4 @@
-"""All worlds that a seat must reckon with, found by playing every legal course of a round with cards that are all distinct.
+"""All worlds that a seat must reckon with, found by playing every legal course of a round with distinct cards.
 
 Plain Python over sets of cards, written from the rules page alone; only for tiny decks. Every card has its own number;
 ``kind_of[card]`` is what is printed on it. The seat follows the cards it has held: a course of events is told apart by
@@ -61,7 +61,7 @@ class Course:
 
 
 def possible_worlds(view: View) -> Counter[World]:
-    """How many distinct courses of events end in each world: kinds in each hand, goal of each hand, owner of each display."""
+    """How many courses of events end in each world: kinds in each hand, goal of each hand, owner of each display."""
     courses = set(deals(view))
     for number in range(len(view.passed)):
         courses = {after for course in courses for after in one_pass(view, course, number)}
@@ -81,7 +81,7 @@ def subset_of_kinds(view: View, cards: Cards, wanted: tuple[int, ...]) -> Iterat
 
 
 def deals(view: View) -> Iterator[Course]:
-    """Every deal after the goals were taken. The seat's own first hand is one choice of cards: all choices are alike."""
+    """Every deal after the goals were taken. The seat's first hand is one choice of cards: all choices are alike."""
     deck = frozenset(range(len(view.kind_of)))
     first = list(view.hand)
     for kinds in view.passed:
@@ -134,7 +134,7 @@ def one_pass(view: View, course: Course, number: int) -> Iterator[Course]:
 
 
 def placements(view: View, course: Course) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Kinds of the four goals and their owners on the displays, for every choice of goal cards and every order (P5-P7)."""
+    """Kinds of the four goals and their owners on the displays, for all choices of goal cards and orders (P5-P7)."""
     others = [hand for hand in range(4) if hand != view.seat]
     orders = [
         order

@@ -16,7 +16,7 @@ from .possible_worlds import View
 
 
 def small_deck(copies: tuple[int, ...], pairs: bool = False) -> Deck:
-    """A deck with so many copies of each kind, letters from A on, up to seven of them; ``pairs``: AB also pays, and so on."""
+    """A deck with so many copies of each kind, of up to seven letters from A on; ``pairs``: AB also pays, and so on."""
     letters = ["ABCDEFG"[kind * min(7, len(copies)) // len(copies)] for kind in range(len(copies))]
     cards = []
     for kind, number in enumerate(copies):
@@ -90,9 +90,16 @@ class Table:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.n = game.num_players
-        self.state = game.records(np.zeros(1, game.state_dtype))[0]
+        self.array = np.zeros(1, game.state_dtype)
+        self.state = game.records(self.array)[0]
         self.params = game.records(game.params)[0]
         game.rules.start_game(self.state, self.params)
+
+    def twin(self) -> Table:
+        """An independent copy."""
+        other = Table(self.game)
+        other.array[:] = self.array
+        return other
 
     def __getitem__(self, name: str) -> Any:
         return self.state[name]
@@ -145,13 +152,6 @@ class Table:
         self.act(*(max(self.hand(seat)) for seat in range(self.n)))
         self.chance(*(max(self.hand(dummy)) for dummy in range(self.n, 4)))
         self.chance(*order)
-
-    def finish_round(self, points: list[int]) -> None:
-        """End the round as if the seats had scored so many points: a score of zero on top of forced totals."""
-        self.state["total"][: self.n] = points
-        rounds = int(self.state["rounds"])
-        while int(self.state["rounds"]) == rounds and not self.state["terminated"]:
-            self.step_anyhow()
 
     def step_anyhow(self) -> None:
         """The first possible pick or outcome."""

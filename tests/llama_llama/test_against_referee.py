@@ -33,7 +33,9 @@ def random_config(rng: random.Random) -> LlamaLlamaConfig:
         while not 4 * hand_size <= sum(copies) <= 32:
             copies = tuple(rng.randint(1, 7) for _ in range(rng.randint(4, 9)))
         deck = small_deck(copies, pairs=hand_size > 2)
-    counts = (4, 3, 2, 1) if hand_size == 8 and rng.random() < 0.5 else [rng.randint(1, hand_size - 1) for _ in range(4)]
+    counts = (
+        (4, 3, 2, 1) if hand_size == 8 and rng.random() < 0.5 else [rng.randint(1, hand_size - 1) for _ in range(4)]
+    )
     return LlamaLlamaConfig(
         num_players=n,
         deck=deck,

@@ -31,9 +31,7 @@ def expected(config: LlamaLlamaConfig, state: Any, seat: int) -> dict[str, list[
     order = [(seat + ahead) % n for ahead in range(n)]
     finished = phase if state["terminated"] else max(phase - 1, 0)
     logs = {
-        name: [
-            by_kind(state[name][seat][starts[t] : starts[t + 1]] if t < finished else [], kinds) for t in range(4)
-        ]
+        name: [by_kind(state[name][seat][starts[t] : starts[t + 1]] if t < finished else [], kinds) for t in range(4)]
         for name in ("passed", "received")
     }
     picks = int(state["cycle"]) + (seat < state["to_move"]) if phase > 0 and not state["terminated"] else 0
@@ -97,7 +95,7 @@ def test_view_does_not_change_when_another_seat_picks(config: LlamaLlamaConfig) 
 
 
 def hide(state: Any, seat: int, n: int, rng: random.Random) -> None:
-    """Exchange what ``seat`` cannot see, in place and at random: cards of other hands, the stock and face-down goals."""
+    """Exchange what ``seat`` cannot see, in place and at random: other hands, the stock and face-down goals."""
     shown = [int(state["owner"][display]) for display in range(int(state["phase"]))]
     others = [hand for hand in range(4) if hand != seat]
     unseen = [kind for hand in others for kind in expand(state["hand"][hand])] + list(expand(state["stock"]))
@@ -114,7 +112,7 @@ def hide(state: Any, seat: int, n: int, rng: random.Random) -> None:
         for hand in others:
             if state["goal"][hand] >= 0:
                 state["goal"][hand] = rng.choice(expand(state["hand"][hand]))
-    places = [display for display in range(len(shown), 4)]
+    places = list(range(len(shown), 4))
     owners = [int(state["owner"][display]) for display in places]
     if state["phase"] > 0 and state["rounds"] == 0:
         rng.shuffle(owners)

@@ -148,7 +148,7 @@ def test_worlds_of_the_goal_phase_are_uniform(num_players: int) -> None:
 
 
 def replay(game: Game, state: Any) -> None:
-    """Undo all finished passes of a world by its logs, then play them again by the rules page: every step is possible."""
+    """Undo all finished passes of a world by its logs, then play them again by the rules page: all are possible."""
     n, config = game.num_players, game.config
     starts = np.cumsum([0, *config.pass_counts])
     finished = int(state["phase"]) - 1
@@ -227,7 +227,18 @@ def test_worlds_look_alike_to_the_seat_and_can_be_played_on(config: LlamaLlamaCo
         assert np.array_equal(batch.observe(seats), twin.observe(seats))
         assert np.array_equal(batch.mask(seats), twin.mask(seats))
         assert (total_cards(twin.state) == deck).all()
-        for field in ("total", "round_score", "rounds", "left", "may_own", "to_move", "chance", "phase", "cycle", "dealt"):
+        for field in (
+            "total",
+            "round_score",
+            "rounds",
+            "left",
+            "may_own",
+            "to_move",
+            "chance",
+            "phase",
+            "cycle",
+            "dealt",
+        ):
             assert np.array_equal(batch.state[field], twin.state[field])
         for seat in np.unique(seats):
             for field in ("hand", "passed", "received"):
