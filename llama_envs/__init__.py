@@ -1,7 +1,7 @@
 """llama-envs: reinforcement-learning environments for the card games L.L.A.M.A. and Llama Llama.
 
 Importing this package registers ``llama_envs/lama_v0`` and ``llama_envs/llama_llama_v0`` with PettingZoo, and
-``llama_envs/Lama-v0`` and ``llama_envs/LlamaLlama-v0`` with Gymnasium. It compiles nothing and imports no learning library.
+``llama_envs/Lama-v0`` and ``llama_envs/LlamaLlama-v0`` with Gymnasium. It compiles nothing and imports no learner.
 """
 
 from importlib.metadata import PackageNotFoundError, version

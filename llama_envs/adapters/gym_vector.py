@@ -28,9 +28,9 @@ ILLEGAL_REWARD = -1.0
 class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
     """N games of one learner as a native ``gymnasium.vector.VectorEnv``.
 
-    Observations are ``{"observation": float32 (N, D) in [0, 1], "action_mask": int8 (N, A)}``; the mask is also in
-    ``infos["action_mask"]``, and the learner's seat in ``infos["seat"]``. The mask of a game that has ended is all zeros.
-    Everything returned is new.
+    Observations are ``{"observation": float32 (N, D) in [0, 1], "action_mask": int8 (N, A)}``; the mask
+    is also in ``infos["action_mask"]``, and the learner's seat in ``infos["seat"]``. The mask of a game that has ended is all
+    zeros. Everything returned is new.
 
     Args:
         game: a Game, or the name of one (then ``config`` are its options).
@@ -84,7 +84,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
         """Start episodes everywhere, or where the bool array ``options["reset_mask"]`` (N,) is True.
 
         Args:
-            seed: an int gives seed + i to environment i; a list one seed, or None, to each; None goes on with the streams.
+            seed: an int gives seed + i to environment i; a list one seed, or None, to each; None keeps the streams.
             options: ``reset_mask`` and nothing else.
         """
         where = np.ones(self.num_envs, np.bool_)
@@ -92,7 +92,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
             where = np.asarray(options["reset_mask"])
             if where.shape != (self.num_envs,) or where.dtype != np.bool_ or not where.any():
                 raise ValueError(
-                    f"reset_mask must be {self.num_envs} bools, one of them True, got {where.dtype} of shape {where.shape}."
+                    f"reset_mask must be {self.num_envs} bools, not all False, got {where.dtype} {where.shape}."
                 )
         if isinstance(seed, int):
             super().reset(seed=seed)
@@ -172,9 +172,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
         masks[self._forfeit] = False
         return {"observation": self._games.observe(), "action_mask": masks.astype(np.int8)}
 
-    def _infos(
-        self, where: npt.NDArray[np.bool_], illegal: npt.NDArray[np.bool_] | None = None
-    ) -> dict[str, Any]:
+    def _infos(self, where: npt.NDArray[np.bool_], illegal: npt.NDArray[np.bool_] | None = None) -> dict[str, Any]:
         masks = self._games.masks()
         masks[self._forfeit] = False
         infos = {
@@ -207,7 +205,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
 class GymEnv(gym.Env[ObsDict, int]):
     """One game of one learner as a ``gymnasium.Env``; arguments and conventions as :class:`GymVectorEnv`.
 
-    Observations are ``{"observation": float32 (D,), "action_mask": int8 (A,)}``; ``info`` has ``action_mask`` and ``seat``.
+    Observations are ``{"observation": float32 (D,), "action_mask": int8 (A,)}``; ``info`` has the mask and the seat too.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 2}  # noqa: RUF012  (Gymnasium's own type)

@@ -21,8 +21,8 @@ Opponents = str | Policy | Sequence[str | Policy] | Mapping[str | Policy, float]
 class LearnerGames:
     """N games with a learner in one seat; the step from one of its decisions to the next.
 
-    A game that has ended waits for :meth:`begin`. An episode that ends before the learner was asked anything is followed
-    by the next one at once; what its seat is paid before its first decision comes with the first reward.
+    A game that has ended waits for :meth:`begin`. An episode that ends before the learner was asked anything is
+    followed at once by the next; what its seat is paid before its first decision comes with the first reward.
 
     Args:
         game: what to play.
@@ -52,6 +52,7 @@ class LearnerGames:
         self._acted = np.zeros(num_games, np.bool_)  # the learner has acted in this episode
         self._early = np.zeros(num_games, np.float32)  # what its seat was paid before that
         self._actions = np.zeros(num_games, np.int64)
+        self._draws = np.zeros(num_games, np.uint64)  # the streams that seats and opponents are drawn from
         self._reseed(np.ones(num_games, np.bool_))
 
     def begin(self, where: npt.NDArray[np.bool_], seed: Seeds = None) -> None:
@@ -141,9 +142,8 @@ class LearnerGames:
         lanes = range(self.game.num_players)
         streams = np.stack([policy_streams(self.num_games, seeds, lane) for lane in lanes], axis=1)
         draws = policy_streams(self.num_games, seeds, self.game.num_players)
-        if not where.all():
-            streams[~where] = self._players.streams[~where]
-            draws[~where] = self._draws[~where]
+        if not where.all():  # the others go on
+            streams[~where], draws[~where] = self._players.streams[~where], self._draws[~where]
         self._players = Players(self.batch, self.opponents, self._assignment, streams=streams)
         self._draws = draws
 

@@ -56,7 +56,7 @@ def draw_unit(streams, i):
 
 @kernel
 def draw_card(counts, total, streams, i):
-    """The kind of a uniformly drawn card from a pile: ``counts`` per kind, all of which are read, and their ``total``."""
+    """The kind of a uniformly drawn card from a pile of ``counts`` per kind (all are read), ``total`` together."""
     card = draw_below(streams, i, total)
     kind = 0
     seen = 0

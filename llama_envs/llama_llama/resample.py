@@ -15,8 +15,8 @@ one pass are a *class*; a later class reaches no further along the chain than an
 classes at random, the last one first, where each can have got to by its own moves, and deals the free cards into the
 places that remain. Worlds that need more room on some edge in some pass than there is are refused and drawn again
 (``find_moves``), and the draws are weighted so that what is not refused is uniform, exactly.
-One or two draws in three are refused with the rulebook's pass counts; nearly all, at a cost of milliseconds, where
-almost whole hands change hands twice and few cards after that, as with pass counts of 7, 7, 1.
+A world takes 1 to 2 draws with the rulebook's pass counts; thousands, and so milliseconds, where almost whole hands
+change hands twice and few cards after that, as with pass counts of 7, 7, 1.
 
 What the other players picked and received on the way (``passed``, ``received``) is one legal course of events that
 leads to the world, found at random but not uniformly. Picks of the running cycle are a random set of cards in hand.

@@ -134,6 +134,8 @@ def test_every_count_of_cards_chips_and_rounds_decodes_exactly_and_stays_in_boun
                 for name in ("hand", "discard", "played", "drew_on"):
                     state[name] = value
                 assert_truth(batch)
+            state["drew_on"] = copies + 3  # more draws than copies are seen as so many
+            assert_truth(batch)
             for name in ("hand_size", "stock"):
                 for value in range(round(layout[name].scale) + 1):
                     state["stock_size" if name == "stock" else name] = value
