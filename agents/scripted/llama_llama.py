@@ -1,8 +1,8 @@
 """Llama Llama by a rule of thumb: keep what the goals are expected to pay for.
 
 A goal is worth what it pays. The revealed ones and the own one count once each; a goal not yet known counts as an
-average over all cards the seat has not seen. The seat gives the goal that makes the rest of its hand worth most, and passes the
-cards whose loss costs least, plus ``care`` times what they would be worth together in the hand that gets them.
+average over all cards the seat has not seen. The seat gives the goal that makes the rest of its hand worth most, and
+passes the cards whose loss costs least, plus ``care`` times what they would be worth together in the hand that gets them.
 """
 
 from __future__ import annotations

@@ -28,9 +28,9 @@ ILLEGAL_REWARD = -1.0
 class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
     """N games of one learner as a native ``gymnasium.vector.VectorEnv``.
 
-    Observations are ``{"observation": float32 (N, D) in [0, 1], "action_mask": int8 (N, A)}``; the mask
-    is also in ``infos["action_mask"]``, and the learner's seat in ``infos["seat"]``. The mask of a game that has ended is all
-    zeros. Everything returned is new.
+    Observations are ``{"observation": float32 (N, D) in [0, 1], "action_mask": int8 (N, A)}``. The mask is also in
+    ``infos["action_mask"]``, and the learner's seat in ``infos["seat"]``. The mask of a game that has ended is all zeros.
+    Everything returned is new.
 
     Args:
         game: a Game, or the name of one (then ``config`` are its options).
@@ -205,7 +205,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
 class GymEnv(gym.Env[ObsDict, int]):
     """One game of one learner as a ``gymnasium.Env``; arguments and conventions as :class:`GymVectorEnv`.
 
-    Observations are ``{"observation": float32 (D,), "action_mask": int8 (A,)}``; ``info`` has the mask and the seat too.
+    Observations are ``{"observation": float32 (D,), "action_mask": int8 (A,)}``; ``info`` has mask and seat too.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 2}  # noqa: RUF012  (Gymnasium's own type)
