@@ -6,7 +6,7 @@ GAME ?= lama
 ARGS ?=
 BIN := .venv/bin
 
-.PHONY: install train test format goldens clean
+.PHONY: install train test format clean
 
 install: .venv/installed
 

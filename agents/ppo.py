@@ -31,7 +31,7 @@ def describe(game: Game, net_arch: dict[str, list[int]]) -> dict[str, Any]:
         "version": game.version,
         "num_players": game.num_players,
         "actions": list(game.action_names),
-        "observation": [[piece.name, *piece.shape] for piece in game.observation.values()],
+        "observation": [[piece.name, *piece.shape, piece.scale] for piece in game.observation.values()],
         "net_arch": net_arch,
     }
 
@@ -45,7 +45,7 @@ def check_fits(made_for: dict[str, Any], game: Game, source: str) -> None:
                 f"{source} was made for {made_for.get('game')}_v{made_for.get('version')} with "
                 f"{made_for.get('num_players')} players, not for {game.id} with {game.num_players}."
             )
-    for field, noun in (("observation", "observation slices"), ("actions", "actions")):
+    for field, noun in (("actions", "actions"), ("observation", "observation slices")):
         if made_for.get(field) != here[field]:
             theirs, ours = made_for.get(field), here[field]
             theirs = theirs if isinstance(theirs, list) else []

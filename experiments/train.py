@@ -249,7 +249,7 @@ def check(game: Game, options: Options) -> None:
 
 
 def seats_of(game: Game, options: Options) -> str:
-    """"one" or "all"."""
+    """ "one" or "all"."""
     if options.seats == "auto":
         return "all" if game.simultaneous else "one"
     return options.seats

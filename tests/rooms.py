@@ -41,6 +41,14 @@ ROOMS = (
         ),
         {"num_players": 3, "max_rounds": 1},
     ),
+    Room(
+        "llama_llama_v0",
+        (
+            {"num_players": 2},
+            {"num_players": 3, "reward": "score"},
+            {"num_players": 4, "reward": "rank", "target_score": 60},
+        ),
+    ),
 )
 
 Case = tuple[str, dict[str, Any]]

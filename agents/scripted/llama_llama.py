@@ -2,7 +2,7 @@
 
 A goal is worth what it pays. The revealed ones and the own one count once each; a goal not yet known counts as an
 average over all cards the seat has not seen. The seat gives the goal that makes the rest of its hand worth most, and
-passes the cards whose loss costs least, plus ``care`` times what they would be worth together in the hand that gets them.
+passes the cards whose loss costs least, plus ``care`` times what they are worth together in the hand that gets them.
 """
 
 from __future__ import annotations

@@ -42,10 +42,11 @@ class Door:
         render_mode: str | None = None,
         render_seat: int | None = None,
         reveal: bool = False,
+        illegal_action: str = "lose",
         **config: Any,
     ) -> GameParallelEnv:
         """The Parallel environment, native: all agents act in one step."""
-        return GameParallelEnv(self._game(num_players, config), render_mode, render_seat, reveal)
+        return GameParallelEnv(self._game(num_players, config), render_mode, render_seat, reveal, illegal_action)
 
     def batch(
         self,

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from llama_envs.adapters.learner import LearnerGames, Opponents
-from llama_envs.adapters.spaces import as_action, masked_observation
+from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, masked_observation
 from llama_envs.adapters.view import MODES, Viewer
 from llama_envs.core.batch import illegal_action_message
 from llama_envs.core.errors import IllegalAction, ResetNeeded
@@ -21,16 +21,13 @@ from llama_envs.core.options import check_choice, check_int
 from llama_envs.core.registry import make_game
 
 ObsDict = dict[str, npt.NDArray[Any]]
-ILLEGAL = ("lose", "error")
-ILLEGAL_REWARD = -1.0
 
 
 class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
     """N games of one learner as a native ``gymnasium.vector.VectorEnv``.
 
-    Observations are ``{"observation": float32 (N, D) in [0, 1], "action_mask": int8 (N, A)}``. The mask is also in
-    ``infos["action_mask"]``, and the learner's seat in ``infos["seat"]``. The mask of a game that has ended is all zeros.
-    Everything returned is new.
+    Observations are ``{"observation": float32 (N, D) in [0, 1], "action_mask": int8 (N, A)}``. ``infos`` have the mask
+    too, and the learner's ``seat``. The mask of a game that has ended is all zeros. Everything returned is new.
 
     Args:
         game: a Game, or the name of one (then ``config`` are its options).

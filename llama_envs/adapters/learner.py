@@ -1,4 +1,7 @@
-"""One learner's seat in each of N games: all other seats are played by policies until the learner is to move again."""
+"""Games from the side of one learner: in one seat of each, the others played by policies, or in every seat.
+
+Both classes have the same methods over ``num_envs`` rows; the environments of other libraries stand on them.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.batch import Batch, policy_streams
+from llama_envs.core.batch import Batch, illegal_action_message, policy_streams
 from llama_envs.core.chance import Seeds, check_seed
+from llama_envs.core.errors import IllegalAction
 from llama_envs.core.game import Game
 from llama_envs.core.options import check_int
 from llama_envs.core.policy import Players, Policy, make_policy, seat_policies
@@ -44,6 +48,7 @@ class LearnerGames:
             check_int("learner_seat", learner_seat, 0, game.num_players - 1, " or None")
         self.game = game
         self.num_games = num_games
+        self.num_envs = num_games
         self.opponents, self._cumulative = weighted_policies(opponents, game)
         self._learner_seat = -1 if learner_seat is None else learner_seat
         self.batch = Batch(game, num_games, per_game_seeds(seed, num_games))
@@ -146,6 +151,92 @@ class LearnerGames:
             streams[~where], draws[~where] = self._players.streams[~where], self._draws[~where]
         self._players = Players(self.batch, self.opponents, self._assignment, streams=streams)
         self._draws = draws
+
+
+class EverySeat:
+    """A learner in every seat of a simultaneous game: row ``g * P + s`` is seat s of game g.
+
+    Args:
+        game: what to play; all its seats decide at the same moments.
+        num_envs: rows, a multiple of the number of players P.
+        seed: see :func:`per_game_seeds`; one for each game.
+
+    Attributes:
+        batch: the games.
+        seat: (num_envs,) int64, the seat of each row.
+    """
+
+    def __init__(self, game: Game, num_envs: int, seed: Seeds = None) -> None:
+        players = game.num_players
+        if not game.simultaneous:
+            raise ValueError(f"seats must be 'one' for {game.id}: its seats do not decide at the same moments.")
+        if num_envs % players:
+            raise ValueError(
+                f"num_envs must be a multiple of {players} (the players) with seats='all', got {num_envs}."
+            )
+        self.game = game
+        self.num_envs = num_envs
+        self.num_games = num_envs // players
+        self.batch = Batch(game, self.num_games, per_game_seeds(seed, self.num_games))
+        self.seat = np.tile(np.arange(players), self.num_games)
+
+    def begin(self, where: npt.NDArray[np.bool_], seed: Seeds = None) -> None:
+        """Start an episode in the games of the rows ``where``; a seed as in :meth:`LearnerGames.begin`, one a game."""
+        games = where.reshape(self.num_games, -1).any(axis=1)
+        self.batch.reset(per_game_seeds(seed, self.num_games), games)
+
+    def step(
+        self, actions: npt.ArrayLike
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """One action of every seat; all of them are checked before any seat moves.
+
+        Returns:
+            reward (num_envs,) float32, terminated (num_envs,) and truncated (num_envs,) bool.
+
+        Raises:
+            IllegalAction: an action is not legal; nothing has moved.
+        """
+        chosen = self._check(actions)
+        players = self.game.num_players
+        reward = np.zeros((self.num_games, players), np.float32)
+        for seat in range(players):
+            paid, terminated, truncated = self.batch.step(chosen[:, seat])
+            reward += paid
+        return reward.reshape(-1), np.repeat(terminated, players), np.repeat(truncated, players)
+
+    def observe(self) -> npt.NDArray[np.float32]:
+        """What every seat sees: a new (num_envs, D) array."""
+        return self._each_seat(self.batch.observe)
+
+    def masks(self) -> npt.NDArray[np.bool_]:
+        """What every seat may do, nothing where the game has ended: a new (num_envs, A) array."""
+        return self._each_seat(self.batch.mask)
+
+    def get_state(self) -> dict[str, Any]:
+        """All that :meth:`set_state` needs to go on exactly from here."""
+        return {"batch": self.batch.clone()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to what ``get_state`` gave, here or in another process with the same arguments."""
+        self.batch = state["batch"].clone()
+
+    def _each_seat(self, look: Any) -> Any:
+        rows = np.stack([look(seat) for seat in range(self.game.num_players)], axis=1)
+        return rows.reshape(self.num_envs, -1)
+
+    def _check(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Actions as (games, P) int64, all legal."""
+        flat = np.asarray(actions)
+        if flat.dtype.kind not in "iu" or flat.shape != (self.num_envs,):
+            raise ValueError(f"actions must be {self.num_envs} integers, got {flat.dtype} of shape {flat.shape}.")
+        masks = self.masks()
+        inside = (flat >= 0) & (flat < self.game.num_actions)
+        legal = inside & masks[np.arange(self.num_envs), np.where(inside, flat, 0)]
+        if not legal.all():
+            env = int(np.flatnonzero(~legal)[0])
+            message = illegal_action_message(self.game, int(flat[env]), masks[env])
+            raise IllegalAction(f"environment {env}: {message}; no game has moved.")
+        return flat.reshape(self.num_games, -1).astype(np.int64)
 
 
 def weighted_policies(opponents: Opponents, game: Game) -> tuple[list[Policy], npt.NDArray[np.float64]]:

@@ -9,12 +9,13 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from llama_envs.adapters.spaces import as_action, global_state, masked_observation, state_box
+from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, global_state, masked_observation, state_box
 from llama_envs.adapters.view import MODES, Viewer
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game
+from llama_envs.core.options import check_choice
 
 ObsDict = dict[str, npt.NDArray[Any]]
 Step = tuple[dict[str, ObsDict], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
@@ -27,13 +28,28 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
     decides; what the others send is ignored. Observations are
     ``{"observation": float32 (D,), "action_mask": int8 (A,)}``.
 
-    Args and errors: as :class:`llama_envs.adapters.aec.GameAECEnv`.
+    Args:
+        game, render_mode, render_seat, reveal: as :class:`llama_envs.adapters.aec.GameAECEnv`.
+        illegal_action: "lose": agents that act illegally are paid -1 and the game ends for all, as under PettingZoo's
+            wrapper for AEC environments; their ``infos`` say ``illegal_action``. "error": an error, and nothing moves.
+
+    Raises:
+        IllegalAction: an illegal action, with ``illegal_action="error"``; the game is unchanged.
+        ResetNeeded: used before ``reset()`` or stepped after the end.
+        ValueError: an agent that must act has no action, or one that is not an integer from 0 to A-1.
     """
 
     def __init__(
-        self, game: Game, render_mode: str | None = None, render_seat: int | None = None, reveal: bool = False
+        self,
+        game: Game,
+        render_mode: str | None = None,
+        render_seat: int | None = None,
+        reveal: bool = False,
+        illegal_action: str = "lose",
     ) -> None:
+        check_choice("illegal_action", illegal_action, ILLEGAL)
         self.game = game
+        self.illegal_action = illegal_action
         self.render_mode = render_mode
         self.metadata = {"name": game.id, "render_modes": list(MODES), "render_fps": 2}
         self.possible_agents = game.agents
@@ -67,7 +83,9 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
         batch = self._playing()
         if not self.agents:
             raise ResetNeeded("the game is over; call reset() before the next step.")
-        chosen = self._check(actions)
+        chosen, illegal = self._check(actions)
+        if illegal:
+            return self._lose(illegal)
         rewards = np.zeros(self.game.num_players, np.float64)
         over = False
         for seat in sorted(chosen, key=lambda seat: (seat - int(batch.to_move[0])) % self.game.num_players):
@@ -103,9 +121,24 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
         """Close the window, if any."""
         self._viewer.close()
 
-    def _check(self, actions: dict[str, int]) -> dict[int, int]:
-        """The legal action of every deciding seat; the game has not moved when this refuses."""
+    def _lose(self, losers: list[str]) -> Step:
+        """The game ends at once for all; only those who acted illegally are paid."""
+        agents, self.agents = self.agents, []
+        observations = self._observe()
+        for observation in observations.values():
+            observation["action_mask"][:] = 0
+        return (
+            observations,
+            {agent: ILLEGAL_REWARD if agent in losers else 0.0 for agent in agents},
+            dict.fromkeys(agents, True),
+            dict.fromkeys(agents, False),
+            {agent: {"illegal_action": True} if agent in losers else {} for agent in agents},
+        )
+
+    def _check(self, actions: dict[str, int]) -> tuple[dict[int, int], list[str]]:
+        """The action of every deciding seat, and the agents whose action is illegal; the game has not moved yet."""
         chosen: dict[int, int] = {}
+        illegal: list[str] = []
         for seat, agent in enumerate(self.possible_agents):
             mask = self._playing().mask(seat)[0]
             if not mask.any():
@@ -114,9 +147,11 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
                 raise ValueError(f"{agent} must act in this step; actions were given for {sorted(actions)}.")
             action = as_action(actions[agent], self.game)
             if not mask[action]:
-                raise IllegalAction(f"{agent}: {illegal_action_message(self.game, action, mask)}.")
+                if self.illegal_action == "error":
+                    raise IllegalAction(f"{agent}: {illegal_action_message(self.game, action, mask)}.")
+                illegal.append(agent)
             chosen[seat] = action
-        return chosen
+        return chosen, illegal
 
     def _observe(self) -> dict[str, ObsDict]:
         batch = self._playing()

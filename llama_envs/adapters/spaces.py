@@ -10,6 +10,9 @@ from gymnasium import spaces
 
 from llama_envs.core.game import Game
 
+ILLEGAL = ("lose", "error")  # what an illegal action does where the adapter offers the choice
+ILLEGAL_REWARD = -1.0
+
 
 def observation_box(game: Game) -> spaces.Box:
     """Box in [0, 1], float32, shape (D,): one seat's observation vector."""

@@ -22,7 +22,7 @@ STATE = np.dtype(
         ("black", np.int16, (S,)),  # black chips, 10 each
         ("total", np.int16, (S,)),  # penalty points: white + 10 black
         ("change", np.int16, (S,)),  # change of the total in the round being scored
-        ("rounds", np.int16),  # finished rounds
+        ("rounds", np.int32),  # finished rounds
         ("hand", np.int8, (S, R)),  # cards of each rank that a seat holds; the last rank is the llama
         ("played", np.int8, (S, R)),  # cards of each rank that a seat played in this round
         ("drew_on", np.int8, (S, R)),  # how often a seat drew while this rank was on top, in this round

@@ -27,7 +27,7 @@ from llama_envs.core.errors import IllegalAction, ResetNeeded
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # PettingZoo's test package imports its own deprecated names
     from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test, state_test
-    from pettingzoo.test.seed_test import check_environment_deterministic
+    from pettingzoo.test.seed_test import check_environment_deterministic, parallel_seed_test
 
 KINDS = ("raw_env", "env")
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -512,7 +512,7 @@ def test_an_illegal_action_is_named_with_what_was_legal_and_changes_nothing(case
     assert env.agent_selection in message
     legal = message.split("legal are")[1]
     assert [f"{a} ({game.action_names[a]})" in legal for a in range(game.num_actions)] == mask.tolist()
-    parallel = make(case, "parallel_env")
+    parallel = door(case).parallel_env(illegal_action="error", **case[1])
     parallel.reset(seed=3)
     mask, actions = batch_of(parallel).action_mask[0], together(parallel, last_legal)
     actions[f"player_{batch_of(parallel).to_move[0]}"] = int(np.flatnonzero(~mask)[0])
@@ -520,6 +520,31 @@ def test_an_illegal_action_is_named_with_what_was_legal_and_changes_nothing(case
     with pytest.raises(IllegalAction, match=rf"^player_{batch_of(parallel).to_move[0]}: action \d+ .* is not legal"):
         parallel.step(actions)
     assert fields(batch_of(parallel).state) == before
+
+
+@every_case
+def test_an_illegal_action_in_a_parallel_step_loses_and_ends_the_game_for_all(case):
+    parallel = make(case, "parallel_env")
+    parallel.reset(seed=3)
+    mover = f"player_{batch_of(parallel).to_move[0]}"
+    actions = together(parallel, last_legal)
+    actions[mover] = int(np.flatnonzero(~batch_of(parallel).action_mask[0])[0])
+    before = fields(batch_of(parallel).state)
+    observations, rewards, terminations, truncations, infos = parallel.step(actions)
+    assert rewards == {agent: -1.0 if agent == mover else 0.0 for agent in parallel.possible_agents}
+    assert all(terminations.values())
+    assert not any(truncations.values())
+    assert infos[mover] == {"illegal_action": True}
+    assert not any(observation["action_mask"].any() for observation in observations.values())
+    assert parallel.agents == []
+    assert fields(batch_of(parallel).state) == before
+    with pytest.raises(ResetNeeded):
+        parallel.step(actions)
+
+
+@each_room
+def test_pettingzoos_parallel_seed_test_passes_with_its_unmasked_actions(case):
+    parallel_seed_test(lambda: make(case, "parallel_env"))
 
 
 @every_case

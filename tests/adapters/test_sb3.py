@@ -72,6 +72,12 @@ class Transitions:
         return [(seen, action, reward, done, plain(info)) for seen, action, reward, done, info in self.of[i]]
 
 
+def contents(env, masks):
+    """Everything a refused step must leave as it is."""
+    streams = env.games._players.streams
+    return everything(env.games.batch), env.games.seat.tobytes(), streams.tobytes(), masks.tobytes()
+
+
 def plain(info):
     return {key: value.tobytes() if isinstance(value, np.ndarray) else value for key, value in info.items()}
 
@@ -80,7 +86,7 @@ class Diary:
     """Notes every action of every game of an env, whoever took it, and the learner's seat; by episode."""
 
     def __init__(self, env):
-        batch, step, reset = env._batch, env._batch.step, env._batch.reset
+        batch, step, reset = env.games.batch, env.games.batch.step, env.games.batch.reset
         self.games = [[] for _ in range(batch.num_games)]
         running = [[] for _ in range(batch.num_games)]
 
@@ -94,8 +100,9 @@ class Diary:
 
         def noted_reset(seed=None, where=None):
             for i in np.flatnonzero(where if where is not None else np.zeros(batch.num_games, np.bool_)):
-                self.games[i].append((int(env._seat[i]), running[i]))
-                running[i] = []
+                if running[i]:
+                    self.games[i].append((int(env.games.seat[i]), running[i]))
+                    running[i] = []
             return reset(seed, where)
 
         batch.step, batch.reset = noted_step, noted_reset
@@ -290,8 +297,8 @@ def test_deal_of_a_seed_is_that_of_the_aec_env_and_the_batch__B19(case):
     raw = door(case).raw_env(**case[1])
     for i in range(4):
         raw.reset(seed=50 + i)
-        assert fields(raw._batch.state) == fields(env._batch.state[i : i + 1])
-        assert fields(new_batch(case, 1, 50 + i).state) == fields(env._batch.state[i : i + 1])
+        assert fields(raw._batch.state) == fields(env.games.batch.state[i : i + 1])
+        assert fields(new_batch(case, 1, 50 + i).state) == fields(env.games.batch.state[i : i + 1])
 
 
 @every_case
@@ -346,7 +353,7 @@ def test_masks_are_the_legal_sets_row_by_row_and_reachable_as_sb3_contrib_asks__
         masks = get_action_masks(env)
         assert masks.shape == (64, env.action_space.n)
         assert masks.dtype == np.bool_
-        assert (masks == env._batch.mask(env._seat)).all()
+        assert (masks == env.games.batch.mask(env.games.seat)).all()
         assert masks.any(axis=1).all()
         sizes |= set(masks.sum(axis=1).tolist())
         assert (np.stack(env.env_method("action_masks", indices=[2])) == masks[[2]]).all()
@@ -374,7 +381,7 @@ def test_masks_stay_0_and_1_under_vecmonitor_and_vecnormalize__B36(case):
     for _ in range(30):
         masks = get_action_masks(env)
         assert masks.dtype == np.bool_
-        assert (masks == inner._batch.action_mask).all()
+        assert (masks == inner.games.batch.action_mask).all()
         observation, _, _, _ = env.step(choose(masks, streams))
         assert np.isfinite(observation).all()
 
@@ -403,7 +410,7 @@ def test_illegal_action_is_an_error_and_nothing_has_moved__B04_B22(case):
     seen, expected = env.reset(), twin.reset()
     for step in range(25):
         masks = get_action_masks(env)
-        before = everything(env._batch), env._seat.tobytes(), env._players.streams.tobytes(), masks.tobytes()
+        before = contents(env, masks)
         actions = choose(masks, streams)
         row = step % 6
         for wrong in (int(np.flatnonzero(~masks[row])[0]), -1, env.action_space.n):
@@ -415,7 +422,7 @@ def test_illegal_action_is_an_error_and_nothing_has_moved__B04_B22(case):
             with pytest.raises(ValueError, match=r"^actions must be 6 integers"):
                 env.step(spoilt)
         after = get_action_masks(env)
-        assert (everything(env._batch), env._seat.tobytes(), env._players.streams.tobytes(), after.tobytes()) == before
+        assert contents(env, after) == before
         seen, rewards, dones, _ = env.step(actions)
         expected, twin_rewards, twin_dones, _ = twin.step(choose(get_action_masks(twin), other))
         assert (seen.tobytes(), rewards.tobytes(), dones.tobytes()) == (
@@ -447,7 +454,8 @@ def test_what_was_returned_never_changes_later_and_infos_are_distinct__B26_B36(c
     streams = policy_streams(5, 1)
     kept = [(env.reset(), None)]
     kept[0] = kept[0][0], kept[0][0].tobytes()
-    owned = [v for o in (env, env._batch, env._players) for v in vars(o).values() if isinstance(v, np.ndarray)]
+    owners = (env, env.games, env.games.batch, env.games._players)
+    owned = [value for owner in owners for value in vars(owner).values() if isinstance(value, np.ndarray)]
     for _ in range(120):
         masks = get_action_masks(env)
         rows = env.env_method("action_masks")
@@ -519,9 +527,9 @@ def test_a_copy_in_mid_game_has_the_same_future_and_its_own_memory__B25(case, co
             seen.append((observation.tobytes(), rewards.tobytes(), dones.tobytes(), [plain(info) for info in infos]))
         return seen
 
-    before = everything(env._batch)
+    before = everything(env.games.batch)
     future = ahead(twin)
-    assert everything(env._batch) == before
+    assert everything(env.games.batch) == before
     assert ahead(env) == future
 
 
@@ -550,8 +558,8 @@ def test_fixed_seat_is_kept(case):
     env.reset()
     streams = policy_streams(20, 1)
     for _ in range(40):
-        assert (env._seat == 1).all()
-        assert (env._batch.to_move == 1).all()
+        assert (env.games.seat == 1).all()
+        assert (env.games.batch.to_move == 1).all()
         env.step(choose(get_action_masks(env), streams))
 
 
@@ -570,12 +578,12 @@ class Spy(RandomPolicy):
 def test_opponents_see_what_the_learner_would_see_in_their_seat__B28(case):
     spy = Spy()
     env = make(case, 16, spy, seed=1)
-    batch, players, shown = env._batch, env._players, 0
+    batch, players, shown = env.games.batch, env.games._players, 0
     act = players.act
 
     def checked(actions):
         seats, expected = batch.to_move.copy(), batch.observation.copy()
-        rows = np.flatnonzero((seats >= 0) & (seats != env._seat))
+        rows = np.flatnonzero((seats >= 0) & (seats != env.games.seat))
         spy.views.clear()
         waiting = act(actions)
         nonlocal shown
@@ -600,12 +608,12 @@ def test_opponents_share_the_seats_by_weight_anew_for_every_episode__B28(case):
     env = make(case, 300, names, seed=1)
     counts, changed = np.zeros(3), 0
     for _ in range(20):
-        before = env._assignment.copy()
+        before = env.games._assignment.copy()
         env.reset()
-        counts += np.bincount(env._assignment[env._assignment >= 0], minlength=3)
-        changed += (before != env._assignment).any()
-        assert ((env._assignment == -1).sum(axis=1) == 1).all()
-        assert (env._assignment[np.arange(300), env._seat] == -1).all()
+        counts += np.bincount(env.games._assignment[env.games._assignment >= 0], minlength=3)
+        changed += (before != env.games._assignment).any()
+        assert ((env.games._assignment == -1).sum(axis=1) == 1).all()
+        assert (env.games._assignment[np.arange(300), env.games.seat] == -1).all()
     assert stats.chisquare(counts, np.array([1, 2, 5]) / 8 * counts.sum()).pvalue > 0.001
     assert changed == 20
 
@@ -831,15 +839,15 @@ def test_maskable_evaluation_of_an_untrained_model_makes_no_illegal_move__B04(ca
     env = VecMonitor(make(case, 8, "random", seed=1))
     model = learner(env)
     illegal = []
-    step = env.venv._batch.step
+    step = env.venv.games.batch.step
 
     def counting(actions, where=None):
         moving = np.ones(8, np.bool_) if where is None else where
-        rows = np.flatnonzero(moving & (env.venv._batch.to_move >= 0))
-        illegal.extend(row for row in rows if not env.venv._batch.action_mask[row, actions[row]])
+        rows = np.flatnonzero(moving & (env.venv.games.batch.to_move >= 0))
+        illegal.extend(row for row in rows if not env.venv.games.batch.action_mask[row, actions[row]])
         return step(actions, where)
 
-    env.venv._batch.step = counting
+    env.venv.games.batch.step = counting
     returns, _ = evaluate_policy(model, env, n_eval_episodes=60, deterministic=False, return_episode_rewards=True)
     assert len(returns) >= 60
     assert illegal == []

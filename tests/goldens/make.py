@@ -34,6 +34,13 @@ CASES: dict[str, list[tuple[dict[str, Any], int]]] = {
         ({"num_players": 3, "num_ranks": 4, "copies": 3, "hand_size": 2, "target_score": 25}, 16),
         ({"num_players": 4, "num_ranks": 7, "copies": 16, "hand_size": 12, "chip_exchange": "choice"}, 17),
     ],
+    "llama_llama": [
+        *(({"num_players": n}, n) for n in (2, 3, 4)),
+        ({"num_players": 4, "reward": "score", "num_rounds": 2}, 2**64 - 1),
+        ({"num_players": 3, "reward": "rank", "target_score": 60}, 11),
+        ({"num_players": 2, "dummy_displays": [1, 2], "pass_counts": [1, 2, 3, 4]}, 12),
+        ({"num_players": 3, "dummy_displays": [2], "num_rounds": 6, "target_score": 200}, 13),
+    ],
 }
 
 

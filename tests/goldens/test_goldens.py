@@ -1,4 +1,4 @@
-"""Golden games of L.L.A.M.A.: rules, rewards, observations, actions and random stream of ``lama_v0`` never change."""
+"""Golden games: rules, rewards, observations, actions and random stream of a version never change."""
 
 from __future__ import annotations
 
@@ -9,36 +9,45 @@ from typing import Any
 import pytest
 from goldens.make import CASES, first_difference, path_of, play_game, read, write
 
-from llama_envs.core.registry import make_game
+from llama_envs.core.registry import game_names, make_game
 
-GOLDENS = read(path_of(make_game("lama")))
-
-
-def name_of(golden: dict[str, Any]) -> str:
-    return "-".join([*map(str, golden["options"].values()), str(golden["seed"])])
+ALL = {name: read(path_of(make_game(name))) for name in game_names()}
+GOLDENS = ALL["lama"]
 
 
-@pytest.mark.parametrize("golden", GOLDENS, ids=name_of)
-def test_golden_game_is_played_as_written_down(golden: dict[str, Any]) -> None:
-    now = play_game(make_game("lama", **golden["options"]), golden["seed"])
+def name_of(case: tuple[str, dict[str, Any]]) -> str:
+    name, golden = case
+    return "-".join([name, *map(str, golden["options"].values()), str(golden["seed"])])
+
+
+@pytest.mark.parametrize("case", [(name, golden) for name, games in ALL.items() for golden in games], ids=name_of)
+def test_golden_game_is_played_as_written_down(case: tuple[str, dict[str, Any]]) -> None:
+    name, golden = case
+    now = play_game(make_game(name, **golden["options"]), golden["seed"])
     difference = first_difference(golden, now)
     assert difference is None, difference
 
 
-def test_goldens_hold_every_player_count_every_action_and_both_ends() -> None:
-    assert [(golden["options"], golden["seed"]) for golden in GOLDENS] == CASES["lama"]
-    assert {golden["options"]["num_players"] for golden in GOLDENS} == {2, 3, 4, 5, 6}
+@pytest.mark.parametrize("name", ALL)
+def test_goldens_are_the_cases_and_hold_every_player_count(name: str) -> None:
+    assert [(golden["options"], golden["seed"]) for golden in ALL[name]] == CASES[name]
+    players = {"lama": {2, 3, 4, 5, 6}, "llama_llama": {2, 3, 4}}[name]
+    assert {golden["options"]["num_players"] for golden in ALL[name]} == players
+    assert all(d["action"] in d["legal"] for golden in ALL[name] for d in golden["decisions"])
+
+
+def test_goldens_of_lama_hold_every_action_and_both_ends() -> None:
     decisions = [decision for golden in GOLDENS for decision in golden["decisions"]]
     assert {d["action"] for d in decisions} == set(make_game("lama", chip_exchange="choice").action_names)
     assert {(g["final"]["terminated"], g["final"]["truncated"]) for g in GOLDENS} == {(True, False), (False, True)}
-    assert all(decision["action"] in decision["legal"] for decision in decisions)
 
 
-def test_generator_writes_what_is_read_back(tmp_path: Path) -> None:
-    path = tmp_path / "lama_v0.json"
-    write(path, "lama", CASES["lama"])
-    assert path.read_text() == path_of(make_game("lama")).read_text()
-    assert read(path) == GOLDENS
+@pytest.mark.parametrize("name", ALL)
+def test_generator_writes_what_is_read_back(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}_v0.json"
+    write(path, name, CASES[name])
+    assert path.read_text() == path_of(make_game(name)).read_text()
+    assert read(path) == ALL[name]
 
 
 @pytest.mark.parametrize("key", ["seat", "seen", "legal", "action"])
