@@ -47,7 +47,7 @@ class Options:
     """Folder under runs/; by default game, players, seed and the time."""
     seed: int = 0
     """Seed of everything that is drawn."""
-    steps: int = 2_500_000
+    steps: int = 3_500_000
     """Decisions of the learner to train on."""
     resume: bool = False
     """Go on with the run --name from its last checkpoint; give the options it was started with."""

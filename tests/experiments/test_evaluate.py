@@ -126,7 +126,7 @@ def test_the_table_is_written_to_csv_and_the_same_in_every_run(tmp_path: Path) -
         (["lama", "--policies", "heuristic", "nobody"], "unknown policy 'nobody'; known are"),
         (["lama", "--policies", "random"], "num_players must be an integer from 2 to 6, got 1"),
         (["lama", "--num-players", "4", "--policies", "random", "random"], "policies must be 4 names"),
-        (
+        (["lama", "--policies", "random", "heuristic:99"], "'heuristic:T' must be an integer from 0 to 31"),
             ["lama", "--policies", "random", "heuristic:99"],
             "threshold in 'heuristic:T' must be an integer from 0 to 31",
         ),
