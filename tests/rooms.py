@@ -148,6 +148,32 @@ def play_out(batch: Batch, streams: np.ndarray) -> np.ndarray:
     raise AssertionError("a game did not end within 20,000 decisions.")
 
 
+class Diary:
+    """Notes every action in ``games`` of one learner, whoever took it: ``games[i]`` lists (seat, actions) by episode."""
+
+    def __init__(self, games: Any) -> None:
+        batch, step, reset = games.batch, games.batch.step, games.batch.reset
+        self.games: list[list[tuple[int, list[int]]]] = [[] for _ in range(batch.num_games)]
+        running: list[list[int]] = [[] for _ in range(batch.num_games)]
+
+        def noted_step(actions: np.ndarray, where: np.ndarray | None = None) -> Any:
+            moving = np.ones(batch.num_games, np.bool_) if where is None else where
+            before = batch.to_move.copy()
+            result = step(actions, where)
+            for i in np.flatnonzero(moving & (before >= 0)):
+                running[i].append(int(actions[i]))
+            return result
+
+        def noted_reset(seed: Any = None, where: np.ndarray | None = None) -> None:
+            for i in np.flatnonzero(where if where is not None else np.zeros(batch.num_games, np.bool_)):
+                if running[i]:
+                    self.games[i].append((int(games.seat[i]), running[i]))
+                    running[i] = []
+            reset(seed, where)
+
+        batch.step, batch.reset = noted_step, noted_reset
+
+
 def play_in_worker(case: Case, seed: int) -> str:
     """What a worker process does: its own batch, 60 steps, and the digest of what it saw."""
     return play(new_batch(case, 6, seed, autoreset=True), 60, policy_streams(6, seed)).digest()

@@ -15,6 +15,7 @@ from llama_envs.adapters.learner import LearnerGames, Opponents
 from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, masked_observation
 from llama_envs.adapters.view import MODES, Viewer
 from llama_envs.core.batch import illegal_action_message
+from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game
 from llama_envs.core.options import check_choice, check_int
@@ -23,7 +24,14 @@ from llama_envs.core.registry import make_game
 ObsDict = dict[str, npt.NDArray[Any]]
 
 
-class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
+class _NamesSB3Adapter(type):
+    """Stable-Baselines3 takes no vector env; all that it quotes in its error is the text of the class: this one."""
+
+    def __str__(cls) -> str:
+        return f"{cls!r} (with Stable-Baselines3 use llama_envs.adapters.sb3.SB3VecEnv)"
+
+
+class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], metaclass=_NamesSB3Adapter):
     """N games of one learner as a native ``gymnasium.vector.VectorEnv``.
 
     Observations are ``{"observation": float32 (N, D) in [0, 1], "action_mask": int8 (N, A)}``. ``infos`` have the mask
@@ -41,7 +49,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
 
     Raises:
         ValueError: an argument is out of range, or actions are not N integers from 0 to A-1.
-        ResetNeeded: a step before ``reset``, or of an ended game with autoreset disabled.
+        ResetNeeded: a step before ``reset``, or of an ended game with autoreset disabled; a first reset of only some.
     """
 
     def __init__(
@@ -91,9 +99,11 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
                 raise ValueError(
                     f"reset_mask must be {self.num_envs} bools, not all False, got {where.dtype} {where.shape}."
                 )
+        if not self._has_reset and not where.all():
+            raise ResetNeeded("the first reset() must start every environment, without a reset_mask.")
+        self._games.begin(where, seed)
         if isinstance(seed, int):
             super().reset(seed=seed)
-        self._games.begin(where, seed)
         self._forfeit[where] = False
         self._ended[where] = False
         self._has_reset = True
@@ -161,8 +171,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]]):
             final = self._add_info(final, {"final_obs": shown, "final_info": _info_row(infos, int(i))}, int(i))
         self._begin(self._ended)
         self._ended = np.zeros(self.num_envs, np.bool_)
-        illegal = infos.get("illegal_action", np.zeros(self.num_envs, np.bool_)) & False
-        return self._observe(), {**final, **self._infos(np.ones(self.num_envs, np.bool_), illegal)}
+        return self._observe(), {**final, **self._infos(np.ones(self.num_envs, np.bool_))}
 
     def _observe(self) -> ObsDict:
         masks = self._games.masks()
@@ -228,7 +237,7 @@ class GymEnv(gym.Env[ObsDict, int]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ObsDict, dict[str, Any]]:
         """A new episode; with ``seed`` the first of that seed, without the next one of the stream."""
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else check_seed(seed))
         observation, infos = self._vector.reset(seed=seed)
         return _row(observation), _info_row(infos, 0)
 
