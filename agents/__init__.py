@@ -1,6 +1,7 @@
-"""Policies that ship: importing this package registers ``heuristic`` and ``ppo`` with ``llama_envs.core.policy``."""
+"""Policies that ship: importing this package registers ``heuristic``, ``ppo`` and ``mc`` by name."""
 
-from agents import heuristic, ppo
+from agents import heuristic, ppo, search
 
 heuristic.register()
 ppo.register()
+search.register()

@@ -149,7 +149,7 @@ def play_out(batch: Batch, streams: np.ndarray) -> np.ndarray:
 
 
 class Diary:
-    """Notes every action in ``games`` of one learner, whoever took it: ``games[i]`` lists (seat, actions) by episode."""
+    """Notes every action in games of one learner, whoever took it: ``games[i]`` is its episodes, (seat, actions)."""
 
     def __init__(self, games: Any) -> None:
         batch, step, reset = games.batch, games.batch.step, games.batch.reset

@@ -48,7 +48,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         self.metadata = {
             "name": game.id,
             "render_modes": list(MODES),
-            "is_parallelizable": game.simultaneous,
+            "is_parallelizable": False,  # a waiting agent's mask is all zeros; GameParallelEnv is the parallel form
             "render_fps": 2,
         }
         self.possible_agents = game.agents

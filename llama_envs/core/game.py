@@ -102,6 +102,9 @@ class Game:
         score_name: what ``total`` counts, "penalty" or "points".
         simultaneous: whether all seats decide at the same moments, one action each in turn without seeing the others'.
         max_chance_outcomes: the largest number of outcomes of one chance event.
+        max_decisions: no game has more decisions; None where the configuration sets no limit.
+        max_chance_events: no game has more chance events; None where the configuration sets no limit.
+        max_return: no seat is paid more, or less than minus this, over a game.
         standing: states (N,) -> (N, P) int64 by which seats are ranked when a game is over; the highest wins.
     """
 
@@ -123,6 +126,9 @@ class Game:
     score_name: str
     simultaneous: bool
     max_chance_outcomes: int
+    max_decisions: int | None
+    max_chance_events: int | None
+    max_return: float
     standing: Callable[[State], npt.NDArray[np.int64]]
 
     @property

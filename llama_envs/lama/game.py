@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -76,9 +77,34 @@ def standing(states: State) -> npt.NDArray[np.int64]:
     return -states["total"].astype(np.int64)
 
 
+class Limits(NamedTuple):
+    """What no game goes beyond; None: nothing ends it for certain."""
+
+    decisions: int | None
+    chance_events: int | None
+    paid: float
+
+
+def limits(config: LamaConfig) -> Limits:
+    """Upper bounds, simple rather than tight."""
+    n, cards = config.num_players, config.num_ranks * config.copies
+    stock = cards - n * config.hand_size - 1
+    worst = sum(range(1, config.num_ranks)) + rules.LLAMA_PENALTY  # of a hand (L13)
+    highest = config.target_score - 1 + worst
+    if config.max_rounds is not None:
+        highest = min(highest, config.max_rounds * worst)
+    paid = highest / rules.POINTS_PER_REWARD if config.reward == "score" else 1.0
+    if config.max_rounds is None:  # chips go back, so totals need not rise (L12)
+        return Limits(None, None, paid)
+    turns = (cards - 1) + stock + n  # every card played but the first discard, the whole stock drawn, everybody quits
+    chips = 1 + (n * (highest // rules.BLACK_CHIP + 1) if config.chip_exchange == "choice" else 0)
+    return Limits(config.max_rounds * (turns + chips), 1 + config.max_rounds * cards, paid)
+
+
 @cache
 def make_game(config: LamaConfig) -> Game:
     """The Game for ``config``; the same object for equal configs."""
+    most = limits(config)
     return Game(
         name="lama",
         version=0,
@@ -98,5 +124,8 @@ def make_game(config: LamaConfig) -> Game:
         score_name="penalty",
         simultaneous=False,
         max_chance_outcomes=max(config.num_ranks, config.num_players),
+        max_decisions=most.decisions,
+        max_chance_events=most.chance_events,
+        max_return=most.paid,
         standing=standing,
     )

@@ -399,11 +399,11 @@ def test_spaces_are_the_same_object_at_every_call_and_equal_for_all_agents__B21(
 
 
 @every_case
-def test_metadata_names_the_game_its_render_modes_and_whether_it_can_be_parallel(case):
+def test_metadata_names_the_game_its_render_modes_and_that_masks_come_one_agent_at_a_time(case):
     env = make(case)
     assert env.metadata["name"] == case[0] == str(env.game.id)
     assert env.metadata["render_modes"] == ["human", "ansi", "rgb_array"]
-    assert env.metadata["is_parallelizable"] == env.game.simultaneous
+    assert env.metadata["is_parallelizable"] is False
     assert env.possible_agents == [f"player_{i}" for i in range(env.game.num_players)]
 
 
