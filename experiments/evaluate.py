@@ -1,14 +1,18 @@
 """Play policies against each other: the same deals with seats rotated, intervals over deals.
 
 python -m experiments.evaluate lama --policies ppo:runs/x/model.zip heuristic heuristic random --deals 2000
+
+With ``--ray`` each ``--games-at-once`` games are one Ray task, here or on a cluster, with exactly the same numbers.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +23,7 @@ from rich.table import Table
 
 import agents  # noqa: F401  (registers the shipped policies)
 from experiments.command import fail, game_of, parse, run_or_exit
+from experiments.on_ray import ray_map, ray_session
 from experiments.run_folder import write_atomically
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
@@ -41,7 +46,16 @@ class Options:
     out: Path | None = None
     """Also write the table to this CSV file."""
     games_at_once: int = 8192
-    """Games played together; changes speed and memory only."""
+    """Games played together, with --ray in one task; changes speed and memory only."""
+    ray: bool = False
+    """Spread the games over Ray tasks."""
+    address: str = ""
+    """With --ray, the address of a cluster ("auto", host:port), each node of which can import this checkout; empty:
+    this machine."""
+
+    def __post_init__(self) -> None:
+        if self.address and not self.ray:
+            raise ValueError(f"address is for --ray, got {self.address!r} without it.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,10 +75,19 @@ class Games:
     seconds: float
 
 
-def play(game: Game, policies: Sequence[Policy], deals: int, seed: int, games_at_once: int = 8192) -> Games:
+def play(
+    game: Game,
+    policies: Sequence[Policy],
+    deals: int,
+    seed: int,
+    games_at_once: int = 8192,
+    spread: Callable[..., Any] = map,
+) -> Games:
     """Play ``deals`` deals in every rotation of ``policies`` (one for each seat).
 
     In rotation r, entrant e sits at seat (e + r) mod P. A game depends on ``seed``, its deal and its rotation alone.
+    ``spread`` maps over parts of the deals: ``map``, or ``ray_map``. The parts do not depend on it, so that policies
+    meet the same rows together and their floats are the same too.
     """
     players = game.num_players
     seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64).astype(np.uint64, copy=False)
@@ -73,11 +96,12 @@ def play(game: Game, policies: Sequence[Policy], deals: int, seed: int, games_at
     truncated = np.zeros((deals, players), np.bool_)
     started = time.perf_counter()
     at_once = max(games_at_once // players, 1)
+    parts = [slice(first, min(first + at_once, deals)) for first in range(0, deals, at_once)]
     with Progress(transient=True) as progress:
         task = progress.add_task("playing", total=deals)
-        for first in range(0, deals, at_once):
-            part = slice(first, min(first + at_once, deals))
-            win[part], score[part], truncated[part] = _play_deals(game, policies, seeds[part])
+        results = spread(partial(_play_deals, game, list(policies)), [seeds[part] for part in parts])
+        for part, result in zip(parts, results, strict=True):
+            win[part], score[part], truncated[part] = result
             progress.advance(task, part.stop - part.start)
     return Games(win, score, truncated, time.perf_counter() - started)
 
@@ -161,9 +185,14 @@ def show(game: Game, title: str, frame: pd.DataFrame, seconds: float) -> None:
 
 
 def evaluate(
-    game: Game, names: Sequence[str], deals: int, seed: int, games_at_once: int = 8192
+    game: Game,
+    names: Sequence[str],
+    deals: int,
+    seed: int,
+    games_at_once: int = 8192,
+    spread: Callable[..., Any] = map,
 ) -> tuple[pd.DataFrame, float]:
-    """The table of ``names`` (one for each seat) and the seconds it took.
+    """The table of ``names`` (one for each seat) and the seconds it took; ``spread`` as in :func:`play`.
 
     Raises:
         ValueError: the number of names is not the number of players, or a name or number is wrong.
@@ -173,8 +202,16 @@ def evaluate(
     check_int("deals", deals, 1, 10_000_000)
     check_int("games_at_once", games_at_once, 1, 2**24)
     policies = {name: make_policy(name, game) for name in names}
-    games = play(game, [policies[name] for name in names], deals, seed, games_at_once)
+    games = play(game, [policies[name] for name in names], deals, seed, games_at_once, spread)
     return summarise(game, names, games), games.seconds
+
+
+def _evaluate(game: Game, options: Options) -> tuple[pd.DataFrame, float]:
+    arguments = (game, options.policies, options.deals, options.seed, options.games_at_once)
+    if not options.ray:
+        return evaluate(*arguments)
+    with ray_session(options.address):
+        return evaluate(*arguments, ray_map)
 
 
 def main() -> None:
@@ -183,9 +220,7 @@ def main() -> None:
     options: Options = call.options
     players = call.config["num_players"] or len(options.policies)
     game = run_or_exit(lambda: game_of(call, num_players=players))
-    frame, seconds = run_or_exit(
-        lambda: evaluate(game, options.policies, options.deals, options.seed, options.games_at_once)
-    )
+    frame, seconds = run_or_exit(lambda: _evaluate(game, options))
     show(game, f"{game.title}, {players} players, seed {options.seed}", frame, seconds)
     if options.out is not None:
         out = options.out

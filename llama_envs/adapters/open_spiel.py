@@ -15,9 +15,10 @@ Parameters are the fields of the game's config, with its names and defaults:
 - ``players``, OpenSpiel's usual name, overrides ``num_players`` unless it is -1.
 
 Chance is explicit: cards are dealt and drawn one at a time. Decisions are sequential; where all seats decide at the
-same moment they pick in turn, without seeing each other's picks. A game that a limit cuts short is terminal and has
-paid what it had paid by then: nothing with the rewards of a whole game, every finished round with those of a round.
-All rewards are zero-sum. Without a limit on its length a game declares the length ``NO_LIMIT``.
+same moment they pick in turn, without seeing each other's picks. All rewards are zero-sum. They come when the next seat
+is to move or the game is over, not at chance nodes. A game that a limit cuts short is terminal and has paid what it had
+paid by then: nothing where the whole game is rewarded, the finished rounds where each round is. Where nothing limits
+its length, a game declares the length ``NO_LIMIT``.
 
 A seat observes at every decision, its own or another's, and at the end; while chance is to move it has seen no more
 than before. ``information_state_string`` is the whole history of its observations (what changed since the last one)
@@ -118,7 +119,7 @@ class Position:
         player: the seat to move, or OpenSpiel's number for chance or the end.
         choices: legal actions, or possible outcomes, ascending.
         probabilities: of those outcomes; empty unless chance is to move.
-        reward: what the last move paid each seat.
+        reward: what the last decision, and the chance it triggered, paid each seat; 0 while chance is to move.
         paid: what each seat was paid so far.
         seen: (P, D) float32, each seat's latest observation.
         memory: each seat's history of observations and own actions, as text.
@@ -186,7 +187,9 @@ class Table:
         self.game.loops.worlds(states, self._params, seats, streams, world)
         drawn = self._follow(position, world.view(np.ndarray)[0].view(self.game.state_dtype), LOOK, position.memory)
         drawn.reward, drawn.paid = position.reward, position.paid
-        drawn.memory = [f"{who} | {self.describe(seen)}" for who, seen in zip(self.start.memory, drawn.seen, strict=True)]
+        drawn.memory = [
+            f"{who} | {self.describe(seen)}" for who, seen in zip(self.start.memory, drawn.seen, strict=True)
+        ]
         drawn.memory[seat] = position.memory[seat]
         return drawn
 
@@ -203,24 +206,24 @@ class Table:
     def _follow(self, position: Position, state: State, action: int, memory: list[str]) -> Position:
         new = Position()
         new.table = self
-        new.state = state.copy()
+        new.state = state.view(np.uint8).copy().view(state.dtype)  # as bytes: fields one by one take longer
         choices = np.empty(self.num_choices)
         seen = np.empty_like(position.seen)
         records = self.game.records(new.state)
         new.player = self._move(records, self._params, action, self.game.num_actions, choices, seen)
         new.choices = np.flatnonzero(choices).tolist()
         new.probabilities = choices[new.choices].tolist() if new.player == CHANCE else []
+        new.reward, new.paid = [0.0] * len(memory), position.paid
+        if new.player == CHANCE:
+            new.seen, new.memory = position.seen, memory
+            return new
         rewards = new.state["reward"][0, : len(memory)].tolist()
-        new.reward, new.paid = rewards, position.paid
         if any(rewards):
             new.reward = [float(Fraction(reward).limit_denominator(DENOMINATOR)) for reward in rewards]
             new.paid = [paid + reward for paid, reward in zip(position.paid, new.reward, strict=True)]
-        if new.player == CHANCE:
-            new.seen, new.memory = position.seen, memory
-        else:
-            new.seen = seen
-            changes = self._changes(position.seen, seen)
-            new.memory = [f"{text} | {change}" for text, change in zip(memory, changes, strict=True)]
+        new.seen = seen
+        changes = self._changes(position.seen, seen)
+        new.memory = [f"{text} | {change}" for text, change in zip(memory, changes, strict=True)]
         return new
 
     def _changes(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> list[str]:
@@ -274,7 +277,7 @@ class OpenSpielState(pyspiel.State):
         return self.position.table.name(player, action)
 
     def rewards(self) -> list[float]:
-        """What the last move paid each seat."""
+        """What the last decision, and the chance it triggered, paid each seat; 0 while chance is to move."""
         return list(self.position.reward)
 
     def returns(self) -> list[float]:
@@ -299,6 +302,9 @@ class OpenSpielState(pyspiel.State):
         state: OpenSpielState = self.get_game().new_initial_state()
         state.position = table.resampled(self.position, player, seed)
         return state
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load_state, (pyspiel.serialize_game_and_state(self.get_game(), self),)
 
     def __str__(self) -> str:
         """Every move so far, so that no two nodes look alike."""
@@ -362,6 +368,11 @@ class OpenSpielGame(pyspiel.Game):
 def load(spec: str) -> Any:
     """``pyspiel.load_game``, in a process that may not have imported this module before."""
     return pyspiel.load_game(spec)
+
+
+def load_state(text: str) -> Any:
+    """The state of ``pyspiel.deserialize_game_and_state``, likewise."""
+    return pyspiel.deserialize_game_and_state(text)[1]
 
 
 def pays_rounds(game: Game) -> bool:

@@ -16,9 +16,9 @@ _MOVES: dict[Rules, Kernel] = {}
 def compile_move(rules: Rules) -> Kernel:
     """``move(states, params, action, num_actions, choices, observation) -> who``, on the record ``states[0]``.
 
-    ``action`` is one of the seat to move, an outcome of the pending chance event, START or LOOK. ``reward`` then holds
-    what this move alone paid. Written are ``choices`` (float64): the probability of each outcome where chance is to
-    move, else 1 for each legal action; and, unless chance is to move, ``observation`` (P, D) of every seat.
+    ``action`` is one of the seat to move, an outcome of the pending chance event, START or LOOK. Written are
+    ``choices`` (float64): the probability of each outcome where chance is to move, else 1 for each legal action; and,
+    unless chance is to move, ``observation`` (P, D) of every seat.
     """
     if rules in _MOVES:
         return _MOVES[rules]
@@ -32,8 +32,6 @@ def compile_move(rules: Rules) -> Kernel:
         if action == START:
             start_game(state, params)
         elif action >= 0 and state.chance != 0:
-            for seat in range(len(observation)):
-                state.reward[seat] = 0.0
             apply_chance(state, params, action)
         elif action >= 0:
             apply(state, params, action)

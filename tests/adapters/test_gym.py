@@ -396,6 +396,7 @@ def test_partial_reset_starts_the_rows_of_its_mask_and_leaves_the_others_as_they
     fresh = many(case, 1, mode).reset(seed=70)[0]
     assert row_of(seen, 0) == row_of(fresh, 0)
     assert options["reset_mask"] is where
+    assert not any(np.shares_memory(where, array) for array in arrays_in((seen, infos)))
     assert where.tolist() == [True, False, False, True, False]
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from rooms import CHECKOUT, ROOMS, door, each_room, each_truncating, every_case, everything, fields, new_batch
+from rooms import CHECKOUT, ROOMS, Diary, door, each_room, each_truncating, every_case, everything, fields, new_batch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -82,32 +82,6 @@ def plain(info):
     return {key: value.tobytes() if isinstance(value, np.ndarray) else value for key, value in info.items()}
 
 
-class Diary:
-    """Notes every action of every game of an env, whoever took it, and the learner's seat; by episode."""
-
-    def __init__(self, env):
-        batch, step, reset = env.games.batch, env.games.batch.step, env.games.batch.reset
-        self.games = [[] for _ in range(batch.num_games)]
-        running = [[] for _ in range(batch.num_games)]
-
-        def noted_step(actions, where=None):
-            moving = np.ones(batch.num_games, np.bool_) if where is None else where
-            before = batch.to_move.copy()
-            result = step(actions, where)
-            for i in np.flatnonzero(moving & (before >= 0)):
-                running[i].append(int(actions[i]))
-            return result
-
-        def noted_reset(seed=None, where=None):
-            for i in np.flatnonzero(where if where is not None else np.zeros(batch.num_games, np.bool_)):
-                if running[i]:
-                    self.games[i].append((int(env.games.seat[i]), running[i]))
-                    running[i] = []
-            return reset(seed, where)
-
-        batch.step, batch.reset = noted_step, noted_reset
-
-
 def replayed(raw, seat, actions):
     """One noted episode played again in the AEC env ``raw``, after its reset: the learner's transitions in it.
 
@@ -143,7 +117,7 @@ def compare_with_replays(case, opponents):
     its own move ended a game or not, and how often it was paid something before its first decision.
     """
     env = make(case, 64, opponents, seed=100)
-    diary = Diary(env)
+    diary = Diary(env.games)
     transitions = Transitions(env, 0, policy_streams(64, 7), episodes=500)
     raw, seats, ended_by, paid_early = door(case).raw_env(**case[1]), Counter(), Counter(), 0
     for i in range(64):
@@ -190,7 +164,7 @@ def test_what_a_seat_is_paid_before_its_first_decision_comes_with_its_first_rewa
 def test_each_fixed_seat_is_paid_its_own_payoff__B08(case):
     for seat in range(env_players(case)):
         env = make(case, 16, learner_seat=seat, seed=3)
-        diary = Diary(env)
+        diary = Diary(env.games)
         transitions = Transitions(env, 0, policy_streams(16, 7), each=1)
         raw = door(case).raw_env(**case[1])
         for i in range(16):
@@ -539,7 +513,7 @@ def test_a_copy_in_mid_game_has_the_same_future_and_its_own_memory__B25(case, co
 @every_case
 def test_learner_sits_in_every_seat_equally_often_and_apart_from_who_opens__B28(case):
     env = make(case, 200, seed=1)
-    diary = Diary(env)
+    diary = Diary(env.games)
     players = env.game.num_players
     Transitions(env, 0, policy_streams(200, 1), episodes=1200)
     seats = [seat for game in diary.games for seat, _ in game]

@@ -1,0 +1,284 @@
+"""Train a masked PPO agent by self-play with RLlib, on this machine or on a Ray cluster, then measure it.
+
+    python -m experiments.train_rllib lama --num-env-runners 1
+    python -m experiments.train_rllib lama --num-env-runners 64 --address auto
+
+Everything goes to ``runs/<name>/``: config.json, command.txt, versions.json, metrics.csv, model.zip (the policy
+``ppo:PATH``, which needs no Ray), evaluation.csv and the last checkpoint, from which ``--resume`` goes on. Env runners
+that are lost, with their node or alone, are replaced, and training goes on with the others meanwhile.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import shutil
+import time
+import zipfile
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import agents  # noqa: F401  (registers the shipped policies)
+from agents.ppo import ENTRY, describe
+from experiments.command import Call, game_of, parse, run_or_exit
+from experiments.evaluate import evaluate, show
+from experiments.on_ray import ray_session, require
+from experiments.run_folder import open_run, write_atomically, write_json
+from llama_envs.core.game import Game
+from llama_envs.core.options import check_int
+
+PATIENCE = 300.0  # seconds without a single sample after which a run gives up
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Train a masked PPO agent by self-play with RLlib and evaluate it."""
+
+    name: str = ""
+    """Folder under runs/; by default game, players, seed and the time."""
+    seed: int = 0
+    """Seed of everything that is drawn; env runners work side by side, so that runs are not exactly repeatable."""
+    steps: int = 20_000
+    """Decisions to train on, of all seats together."""
+    resume: bool = False
+    """Go on with the run --name from its last checkpoint; give the options it was started with."""
+    checkpoint_every: int = 5
+    """Iterations between checkpoints."""
+
+    address: str = ""
+    """Address of a Ray cluster ("auto", or host:port), each node of which has llama-envs[ray]; empty: this machine."""
+    num_env_runners: int = 1
+    """Processes that play, one CPU each."""
+    num_envs: int = 8
+    """Games that each of them plays side by side."""
+
+    snapshots: int = 3
+    """Frozen snapshots kept as opponents; 0: the current policy plays every seat."""
+    snapshot_every: int = 5
+    """Iterations between snapshots."""
+    self_weight: float = 0.5
+    """Share of the opponents that are the current policy."""
+
+    batch_size: int = 2000
+    """Decisions an iteration."""
+    minibatch: int = 256
+    """Minibatch."""
+    epochs: int = 4
+    """Passes over an iteration's decisions."""
+    layers: tuple[int, ...] = (128, 128)
+    """Hidden layers of the policy and of the value network."""
+    learning_rate: float = 1e-3
+    """Adam step size."""
+    gamma: float = 1.0
+    """Discount; 1 because games end."""
+    gae_lambda: float = 0.95
+    """Generalised advantage estimation."""
+    entropy: float = 0.01
+    """Weight of the entropy bonus."""
+    clip: float = 0.2
+    """PPO clip range."""
+
+    deals: int = 200
+    """Deals of the evaluation at the end; 0 skips it."""
+
+    def __post_init__(self) -> None:
+        for field, most in (
+            ("steps", 10**12), ("checkpoint_every", 10**6), ("num_env_runners", 10**5), ("num_envs", 10**4),
+            ("snapshot_every", 10**6), ("batch_size", 10**8), ("minibatch", 10**7), ("epochs", 1000),
+        ):  # fmt: skip
+            check_int(field, getattr(self, field), 1, most)
+        check_int("snapshots", self.snapshots, 0, 64)
+        check_int("deals", self.deals, 0, 10_000_000)
+        if not 0 <= self.self_weight <= 1:
+            raise ValueError(f"self_weight must lie in 0 to 1, got {self.self_weight}.")
+        if not self.entropy >= 0:
+            raise ValueError(f"entropy must be 0 or more, got {self.entropy}.")
+        for field in ("gamma", "gae_lambda", "learning_rate", "clip"):
+            if not 0 < getattr(self, field) <= 1:
+                raise ValueError(f"{field} must lie above 0 and at most at 1, got {getattr(self, field)}.")
+        if not self.layers or min(self.layers) < 1:
+            raise ValueError(f"layers must be one or more positive widths, got {self.layers}.")
+
+
+def main() -> None:
+    """The command line."""
+    call = parse(Options, __doc__.partition("\n")[0])
+    options: Options = call.options
+    game = run_or_exit(lambda: game_of(call))
+    run_or_exit(lambda: require("llama_envs.adapters.rllib"))  # before anything is written
+    name = options.name or f"{game.name}-{game.num_players}p-rllib-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
+    run_or_exit(lambda: start(call, game, options, name))
+
+
+def start(call: Call, game: Game, options: Options, name: str) -> None:
+    """Join Ray, then open the run and train."""
+    with ray_session(options.address, options.num_env_runners):
+        kept = {key: value for key, value in dataclasses.asdict(options).items() if key not in ("resume", "address")}
+        folder = open_run(name, {"game": game.id, **call.config, **kept}, options.resume)
+        train(game, options, folder)
+    if options.deals:
+        report(game, folder / "model.zip", options, folder / "evaluation.csv")
+    print(f"model: {folder / 'model.zip'}")
+
+
+def train(game: Game, options: Options, folder: Path) -> None:
+    """Train to ``options.steps`` with a checkpoint now and then, and write the model."""
+    algorithm = build(game, options)
+    try:
+        done = restore(algorithm, folder) if options.resume else {"steps": 0, "rows": []}
+        steps, rows = done["steps"], done["rows"]
+        heard = time.monotonic()
+        while steps < options.steps:
+            started = time.monotonic()
+            result = algorithm.train()
+            sampled = int(number(result, "env_runners", "num_env_steps_sampled") or 0)
+            healthy = algorithm.env_runner_group.num_healthy_remote_workers()
+            if not sampled:
+                if time.monotonic() - heard > PATIENCE:
+                    raise ValueError(f"no env runner has answered for {PATIENCE:.0f} s; {folder} can be resumed.")
+                print(f"no samples: {healthy} of {options.num_env_runners} env runners are there", flush=True)
+                time.sleep(1)
+                continue
+            heard = time.monotonic()
+            steps += sampled
+            rows.append(row(result, algorithm.iteration, steps, sampled / (heard - started), healthy))
+            print(line(rows[-1], options), flush=True)
+            frame = pd.DataFrame(rows)
+            write_atomically(folder / "metrics.csv", lambda path, frame=frame: frame.to_csv(path, index=False))
+            if algorithm.iteration % options.checkpoint_every == 0 or steps >= options.steps:
+                save(algorithm, folder, steps, rows)
+        weights = algorithm.learner_group.get_weights(["main"])["main"]
+        write_atomically(folder / "model.zip", lambda path: write_model(path, game, options, weights))
+    finally:
+        algorithm.stop()
+
+
+def build(game: Game, options: Options) -> Any:
+    """RLlib's PPO with masked modules and a league."""
+    from ray.rllib.algorithms.ppo import PPOConfig
+
+    from llama_envs.adapters.rllib import League, configure
+
+    league = League(options.snapshots, options.snapshot_every, options.self_weight)
+    config = configure(PPOConfig(), {"game": game, "illegal_action": "error"}, league, options.layers)
+    config.env_runners(num_env_runners=options.num_env_runners, num_envs_per_env_runner=options.num_envs)
+    config.training(
+        train_batch_size_per_learner=options.batch_size,
+        minibatch_size=options.minibatch,
+        num_epochs=options.epochs,
+        lr=options.learning_rate,
+        gamma=options.gamma,
+        lambda_=options.gae_lambda,
+        entropy_coeff=options.entropy,
+        clip_param=options.clip,
+    )
+    config.fault_tolerance(restart_failed_env_runners=True)
+    config.debugging(seed=options.seed, log_level="ERROR")
+    return config.build_algo()
+
+
+def row(result: dict[str, Any], iteration: int, steps: int, speed: float, healthy: int) -> dict[str, Any]:
+    """One row of metrics.csv."""
+    return {
+        "iteration": iteration,
+        "step": steps,
+        "steps_per_second": speed,
+        "env_runners": healthy,
+        "episodes": number(result, "env_runners", "num_episodes"),
+        "episode_length": number(result, "env_runners", "episode_len_mean"),
+        "league_snapshots": result["league_snapshots"],
+        "league_advantage": number(result, "env_runners", "league_advantage"),
+        **{
+            name: number(result, "learners", "main", name)
+            for name in ("policy_loss", "vf_loss", "entropy", "vf_explained_var", "mean_kl_loss")
+        },
+    }
+
+
+def number(result: dict[str, Any], *path: str) -> float | None:
+    """The number at ``path`` in a result, None if there is none."""
+    value: Any = result
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return None if value is None or value != value else float(value)
+
+
+def line(row: dict[str, Any], options: Options) -> str:
+    """One line of progress."""
+
+    def shown(name: str, form: str) -> str:
+        return "–" if row[name] is None else format(row[name], form)
+
+    return (
+        f"iteration {row['iteration']}: {row['step']:,} of {options.steps:,} decisions, "
+        f"{row['steps_per_second']:,.0f}/s, {row['env_runners']} of {options.num_env_runners} env runners, "
+        f"entropy {shown('entropy', '.3f')}, advantage over {row['league_snapshots']} snapshots "
+        f"{shown('league_advantage', '+.3f')}"
+    )
+
+
+def save(algorithm: Any, folder: Path, steps: int, rows: list[dict[str, Any]]) -> None:
+    """A new checkpoint, complete before checkpoint.json names it; then the older ones go."""
+    unfinished = folder.resolve() / f".checkpoint.{os.getpid()}"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    algorithm.save_to_path(str(unfinished))
+    name = f"checkpoint-{algorithm.iteration}"
+    shutil.rmtree(folder / name, ignore_errors=True)
+    os.replace(unfinished, folder / name)
+    write_json(folder / "checkpoint.json", {"folder": name, "steps": steps, "rows": rows})
+    for old in [*folder.glob("checkpoint-*"), *folder.glob(".checkpoint.*")]:
+        if old.name != name:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def restore(algorithm: Any, folder: Path) -> dict[str, Any]:
+    """What ``save`` wrote last, the algorithm set back to it; the beginning if nothing was saved yet."""
+    if not (folder / "checkpoint.json").is_file():
+        return {"steps": 0, "rows": []}
+    try:
+        done: dict[str, Any] = json.loads((folder / "checkpoint.json").read_text())
+        algorithm.restore_from_path(str((folder / done["folder"]).resolve()))
+    except Exception as error:  # a damaged checkpoint can make RLlib raise anything
+        first_line = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ValueError(f"the checkpoint in {folder} is damaged, or was made with other options ({first_line}).") from None
+    return done
+
+
+def write_model(path: Path, game: Game, options: Options, weights: dict[str, Any]) -> None:
+    """The actor as a file that the policy ``ppo:PATH`` reads."""
+    import torch
+
+    layers = list(options.layers)
+    state: dict[str, Any] = {}
+    for part in ("weight", "bias"):
+        for index in range(len(layers)):
+            state[f"mlp_extractor.policy_net.{2 * index}.{part}"] = weights[
+                f"encoder.actor_encoder.net.mlp.{2 * index}.{part}"
+            ]
+        state[f"action_net.{part}"] = weights[f"pi.net.mlp.0.{part}"]
+    parameters = io.BytesIO()
+    torch.save({name: torch.as_tensor(value).clone() for name, value in state.items()}, parameters)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data", json.dumps({ENTRY: describe(game, {"pi": layers, "vf": layers})}))
+        archive.writestr("policy.pth", parameters.getvalue())
+
+
+def report(game: Game, model: Path, options: Options, out: Path) -> None:
+    """One learner against the other seats filled with random, then with heuristic policies."""
+    frames = []
+    for rival in ("random", "heuristic"):
+        names = [f"ppo:{model}", *[rival] * (game.num_players - 1)]
+        frame, seconds = evaluate(game, names, options.deals, options.seed)
+        show(game, f"{game.title}: the trained policy against {game.num_players - 1} × {rival}", frame, seconds)
+        frames.append(frame.assign(against=rival))
+    table = pd.concat(frames)
+    write_atomically(out, lambda path: table.to_csv(path, index=False))
+
+
+if __name__ == "__main__":
+    main()
