@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -18,7 +19,7 @@ import agents  # noqa: F401  (registers the shipped policies)
 from experiments.run_folder import write_atomically, write_text
 from llama_envs.core.batch import Batch
 from llama_envs.core.policy import Players, make_policy
-from llama_envs.core.registry import make_game
+from llama_envs.core.registry import game_names, make_game
 from llama_envs.llama_llama.deck import deck_table_markdown
 
 ROOT = Path(__file__).parent.parent
@@ -45,13 +46,39 @@ def deck(name: str, options: dict[str, str]) -> str:
     return deck_table_markdown(make_game(name, **options).config.deck).rstrip()
 
 
+def compatibility() -> str:
+    """What works with which library, as the tests found it (``tests/compat.py``)."""
+    cells = json.loads((ROOT / "tests" / "compatibility.json").read_text())
+    columns = game_names()
+    lines = [
+        "| library | " + " | ".join(f"{make_game(game).title}, players" for game in columns) + " | remark |",
+        "|---" * (len(columns) + 2) + "|",
+    ]
+    for library in dict.fromkeys(cell["library"] for cell in cells):
+        row = [cell for cell in cells if cell["library"] == library]
+        players = {
+            game: [c["players"] for c in row if c["game"] == game and c["status"] == "works"] for game in columns
+        }
+        works = [", ".join(str(count) for count in players[game]) or "–" for game in columns]
+        remarks = []
+        for note in dict.fromkeys(cell["note"] for cell in row if cell["note"]):
+            games = [game for game in columns if any(cell["game"] == game and cell["note"] == note for cell in row)]
+            of = "" if games == columns else f"{', '.join(make_game(game).title for game in games)}: "
+            remarks.append(of + note)
+        lines.append(f"| {library} | {' | '.join(works)} | {'; '.join(remarks)} |")
+    return "\n".join(lines)
+
+
+PROJECT_TABLES: dict[str, Callable[[], str]] = {"compatibility": compatibility}
 TABLES: dict[str, Callable[[str, dict[str, str]], str]] = {"actions": actions, "observation": observation, "deck": deck}
 
 
 def generated(text: str) -> str:
-    """``text`` with every block ``<!-- generated: GAME TABLE [option=value ...] -->`` written anew."""
+    """``text`` with every block ``<!-- generated: [GAME] TABLE [option=value ...] -->`` written anew."""
 
     def block(match: re.Match[str]) -> str:
+        if match[2] in PROJECT_TABLES:
+            return f"{match[1]}\n{PROJECT_TABLES[match[2]]()}\n\n{match[4]}"
         game, table, *options = match[2].split()
         return f"{match[1]}\n{TABLES[table](game, dict(option.split('=') for option in options))}\n\n{match[4]}"
 

@@ -13,8 +13,14 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def require(module: str) -> None:
-    """Import ``module``; ValueError with one sentence if Ray or what it needs is missing."""
+def require(module: str, address: str = "") -> None:
+    """Import ``module``; ValueError with one sentence if Ray or what it needs is missing.
+
+    Ray reads at its import where it may listen: without an address of a cluster, on the loopback interface alone.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if not address:
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # the name notwithstanding, on Linux too
     try:
         __import__(module)
     except ImportError as error:
@@ -33,8 +39,7 @@ def ray_session(address: str = "", cpus: int = 0) -> Iterator[Any]:
     Raises:
         ValueError: Ray is missing, the cluster cannot be reached or is too small.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    require("ray")
+    require("ray", address)
     import ray
 
     mine = not ray.is_initialized()
@@ -44,8 +49,7 @@ def ray_session(address: str = "", cpus: int = 0) -> Iterator[Any]:
             if address:
                 ray.init(address=address, **quiet)
             else:
-                local = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-                ray.init(num_cpus=max(os.cpu_count() or 1, cpus), **local, **quiet)
+                ray.init(num_cpus=max(os.cpu_count() or 1, cpus), include_dashboard=False, **quiet)
         except (ConnectionError, RuntimeError, ValueError) as error:
             first_line = str(error).strip().partition("\n")[0]
             raise ValueError(f"cannot start Ray or join it at {address or 'this machine'!r}: {first_line}") from None

@@ -110,8 +110,11 @@ def main() -> None:
     call = parse(Options, __doc__.partition("\n")[0])
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
-    run_or_exit(lambda: require("llama_envs.adapters.rllib"))  # before anything is written
-    name = options.name or f"{game.name}-{game.num_players}p-rllib-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
+    run_or_exit(lambda: require("llama_envs.adapters.rllib", options.address))  # before anything is written
+    name = (
+        options.name
+        or f"{game.name}-{game.num_players}p-rllib-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
+    )
     run_or_exit(lambda: start(call, game, options, name))
 
 
@@ -245,7 +248,9 @@ def restore(algorithm: Any, folder: Path) -> dict[str, Any]:
         algorithm.restore_from_path(str((folder / done["folder"]).resolve()))
     except Exception as error:  # a damaged checkpoint can make RLlib raise anything
         first_line = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ValueError(f"the checkpoint in {folder} is damaged, or was made with other options ({first_line}).") from None
+        raise ValueError(
+            f"the checkpoint in {folder} is damaged, or was made with other options ({first_line})."
+        ) from None
     return done
 
 

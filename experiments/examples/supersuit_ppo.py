@@ -14,8 +14,8 @@ def main() -> None:
     """Train for a moment."""
     env = supersuit.pettingzoo_env_to_vec_env_v1(llama_llama_v0.parallel_env(num_players=3))
     env = supersuit.concat_vec_envs_v1(env, 8, base_class="stable_baselines3")
-    model = PPO("MultiInputPolicy", env, n_steps=128, batch_size=512, n_epochs=4, gamma=1.0, seed=0, device="cpu")
-    model.learn(6_000)
+    model = PPO("MultiInputPolicy", env, n_steps=128, batch_size=512, n_epochs=4, gamma=1.0, device="cpu")
+    model.learn(6_000)  # no seed: SuperSuit's environments cannot be seeded by Stable-Baselines3
     print(f"{model.num_timesteps} decisions of {env.num_envs} agents")
 
 

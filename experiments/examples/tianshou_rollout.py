@@ -24,7 +24,7 @@ def main() -> None:
     learner.set_eps(0.1)
     agents = MultiAgentPolicyManager([learner, *(RandomPolicy() for _ in range(PLAYERS - 1))], env)
     collector = Collector(agents, DummyVectorEnv([make] * 8), VectorReplayBuffer(20_000, 8), exploration_noise=True)
-    for _ in range(20):
+    for _ in range(10):
         collector.collect(n_step=200)
         agents.update(128, collector.buffer)
     found = collector.collect(n_episode=100)

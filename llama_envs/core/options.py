@@ -31,6 +31,14 @@ def check_bool(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def make_plain(config: Any) -> None:
+    """Numpy's integers and bools in the fields of a frozen dataclass become Python's own."""
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if isinstance(value, (np.integer, np.bool_)):
+            object.__setattr__(config, field.name, value.item())
+
+
 def build_config(kind: type[T], options: dict[str, Any]) -> T:
     """``kind(**options)`` with a ValueError that lists the known options when one is unknown."""
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]

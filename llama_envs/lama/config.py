@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from llama_envs.core.options import check_bool, check_choice, check_int
+from llama_envs.core.options import check_bool, check_choice, check_int, make_plain
 from llama_envs.core.payoff import REWARDS
 
 MAX_PLAYERS = 6
@@ -49,6 +49,7 @@ class LamaConfig:
     reward: Literal["win", "score", "rank"] = "win"
 
     def __post_init__(self) -> None:
+        make_plain(self)
         n = check_int("num_players", self.num_players, 2, MAX_PLAYERS)
         if self.first_player != "random":
             if isinstance(self.first_player, str):

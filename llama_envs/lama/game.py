@@ -87,18 +87,19 @@ class Limits(NamedTuple):
 
 def limits(config: LamaConfig) -> Limits:
     """Upper bounds, simple rather than tight."""
-    n, cards = config.num_players, config.num_ranks * config.copies
-    stock = cards - n * config.hand_size - 1
+    n, cards = int(config.num_players), int(config.num_ranks) * int(config.copies)
+    stock = cards - n * int(config.hand_size) - 1
     worst = sum(range(1, config.num_ranks)) + rules.LLAMA_PENALTY  # of a hand (L13)
-    highest = config.target_score - 1 + worst
+    highest = int(config.target_score) - 1 + worst
     if config.max_rounds is not None:
-        highest = min(highest, config.max_rounds * worst)
+        highest = min(highest, int(config.max_rounds) * worst)
     paid = highest / rules.POINTS_PER_REWARD if config.reward == "score" else 1.0
     if config.max_rounds is None:  # chips go back, so totals need not rise (L12)
         return Limits(None, None, paid)
     turns = (cards - 1) + stock + n  # every card played but the first discard, the whole stock drawn, everybody quits
     chips = 1 + (n * (highest // rules.BLACK_CHIP + 1) if config.chip_exchange == "choice" else 0)
-    return Limits(config.max_rounds * (turns + chips), 1 + config.max_rounds * cards, paid)
+    rounds = int(config.max_rounds)
+    return Limits(rounds * (turns + chips), 1 + rounds * cards, paid)
 
 
 @cache

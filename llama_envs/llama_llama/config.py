@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from llama_envs.core.options import check_choice, check_int
+from llama_envs.core.options import check_choice, check_int, make_plain
 from llama_envs.core.payoff import REWARDS
 from llama_envs.llama_llama.deck import MAX_CARDS, Deck, load_deck
 
@@ -54,6 +54,7 @@ class LlamaLlamaConfig:
     reward: Literal["win", "score", "rank"] = "win"
 
     def __post_init__(self) -> None:
+        make_plain(self)
         n = check_int("num_players", self.num_players, 2, MAX_PLAYERS)
         hand = check_int("hand_size", self.hand_size, 2, MAX_HAND)
         deck = load_deck(self.deck, hand - 1)

@@ -72,21 +72,22 @@ def max_return(config: LlamaLlamaConfig) -> float:
     """No seat is paid more over a game: an upper bound, simple rather than tight."""
     if config.reward != "score":
         return 1.0
-    held = config.hand_size - 1
+    held = int(config.hand_size) - 1
     goal = max(
         sum(held // len(combination.letters) * combination.points for combination in card.combinations)
         for card in config.cards.cards
     )
     best = DISPLAYS * goal  # of one round
-    return (min(config.target_score - 1, (config.num_rounds - 1) * best) + best) / rules.POINTS_PER_REWARD
+    return (min(int(config.target_score) - 1, (int(config.num_rounds) - 1) * best) + best) / rules.POINTS_PER_REWARD
 
 
 @cache
 def make_game(config: LlamaLlamaConfig) -> Game:
     """The Game for ``config``; the same object for equal configs."""
     passed = sum(config.pass_counts)
-    dummies = HANDS - config.num_players
-    events = HANDS * config.hand_size + dummies + DISPLAYS + dummies * passed + int(config.num_players == 3)
+    n, rounds = int(config.num_players), int(config.num_rounds)
+    dummies = HANDS - n
+    events = HANDS * int(config.hand_size) + dummies + DISPLAYS + dummies * passed + int(n == 3)
     return Game(
         name="llama_llama",
         version=0,
@@ -106,8 +107,8 @@ def make_game(config: LlamaLlamaConfig) -> Game:
         score_name="points",
         simultaneous=True,
         max_chance_outcomes=max(config.cards.num_kinds, HANDS),
-        max_decisions=config.num_rounds * config.num_players * (1 + passed),
-        max_chance_events=config.num_rounds * events,
+        max_decisions=rounds * n * (1 + passed),
+        max_chance_events=rounds * events,
         max_return=max_return(config),
         standing=standing,
     )

@@ -5,11 +5,14 @@ Every cell of the table plays 100 random games and compares them with the core, 
 
 from __future__ import annotations
 
+import re
+import runpy
 from collections import defaultdict
 from functools import partial
 from importlib.metadata import version
 from typing import NamedTuple
 
+import gymnasium
 import numpy as np
 import pytest
 import supersuit
@@ -19,12 +22,16 @@ from compat import record
 from packaging.specifiers import SpecifierSet
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec, turn_based_aec_to_parallel
-from rooms import door, new_batch
+from rooms import CHECKOUT, door, new_batch
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.env_checker import check_env
 from tianshou.data import Collector
 from tianshou.env import DummyVectorEnv
 from tianshou.policy import MultiAgentPolicyManager, RandomPolicy
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.envs.utils import check_env_specs
+
+import llama_envs  # noqa: F401  (registers the ids)
 
 GAMES = 100
 
@@ -459,3 +466,47 @@ def test_agilerl_excludes_the_installed_versions(cell):
     assert version("pettingzoo") not in SpecifierSet("<1.27,>=1.23.1")  # AgileRL 2.9.0 to 2.58.0
     assert version("tensordict") not in SpecifierSet("==0.13.0")  # AgileRL 2.7.1, which does not limit PettingZoo
     cell.record("AgileRL", "unsupported", AGILERL)
+
+
+# --------------------------------------------------------------------------------------------------- Stable-Baselines3
+
+
+@every_cell
+def test_plain_stable_baselines3_learns_on_a_gymnasium_id(cell):
+    """Environments are checked decision by decision in test_gym; here each algorithm trains on them."""
+    options = {PPO: {"n_steps": 64}, A2C: {}, DQN: {"learning_starts": 32}}
+    env_id = next(i for i, spec in gymnasium.registry.items() if spec.kwargs.get("game") == cell.game)
+    env = gymnasium.make(env_id, illegal_action="lose", **cell.config)
+    check_env(env)
+    for algorithm, more in options.items():
+        model = algorithm("MultiInputPolicy", env, gamma=1.0, seed=0, device="cpu", **more).learn(128)
+        returns = [episode["r"] for episode in model.ep_info_buffer]
+        assert returns
+        assert all(np.isfinite(value.numpy()).all() for value in model.policy.state_dict().values())
+        assert np.isfinite(returns).all()
+    cell.record(
+        "Stable-Baselines3 PPO, A2C, DQN",
+        note='trained for a moment; no masks: `illegal_action="lose"` ends the episode at -1',
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ examples
+
+EXAMPLES = {
+    "sb3_maskable": r"^payoff against two random opponents: \+0\.[4-9]",
+    "sb3_plain": r"^(PPO|A2C|DQN): illegal endings \d+% before, \d+% after$",
+    "supersuit_ppo": r"^6144 decisions of 24 agents$",
+    "tianshou_rollout": r"^payoff of each seat over 100 games: \[",
+    "torchrl_rollout": r"^44 steps, payoffs \[",
+}
+
+
+@ignore_torchrl_version
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_runs_as_written(name, capsys):
+    path = CHECKOUT / "experiments" / "examples" / f"{name}.py"
+    assert len(path.read_text().splitlines()) <= 40
+    runpy.run_path(str(path), run_name="__main__")
+    said = capsys.readouterr().out.splitlines()
+    assert said
+    assert all(re.match(EXAMPLES[name], line) for line in said)

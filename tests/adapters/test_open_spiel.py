@@ -746,7 +746,7 @@ def test_cfr_improves_on_the_uniform_policy_in_the_tiny_game() -> None:
 def test_cfr_runs_on_passed_cards(tiny_deck: str) -> None:
     game = tiny_llamas(tiny_deck, 4)
     solver = cfr.CFRSolver(game)
-    for _ in range(3):
+    for _ in range(2):
         solver.evaluate_and_update_policy()
     assert 0 <= exploitability.nash_conv(game, solver.average_policy()) < 0.5
 

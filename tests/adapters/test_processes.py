@@ -124,7 +124,9 @@ def sb3_trace(env, steps=60):
             for info, over in zip(infos, done, strict=True)
             if over
         ]
-        seen.append((*(array.tobytes() for array in (*observation.values(), reward, done)), *last))
+        parts = (observation[key] for key in sorted(observation))  # the two differ in order and in a dtype
+        reward = reward.astype(np.float32)
+        seen.append((*(array.tobytes() for array in (*parts, reward, done)), *last))
     env.close()
     return seen
 

@@ -126,3 +126,10 @@ def test_names_and_meanings_are_there_for_every_slice(case):
         assert piece.scale > 0
         assert piece.size > 0
         assert "|" not in piece.meaning  # it stands in a Markdown table
+
+
+@pytest.mark.parametrize("name", ["lama", "llama_llama"])
+def test_options_may_be_numpy_integers(name):
+    game = make_game(name, num_players=np.int8(2), target_score=np.int16(60))
+    assert game is make_game(name, num_players=2, target_score=60)
+    assert type(game.config.num_players) is int

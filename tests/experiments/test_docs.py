@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from compat import STATUSES, kept
+from rooms import CHECKOUT
+
 from experiments.docs import outdated, readmes
 from llama_envs.core.registry import game_names
 
@@ -18,3 +21,13 @@ def test_every_room_has_its_generated_tables() -> None:
     for game in game_names():
         assert any(block.startswith(f"{game} actions") for block in blocks)
         assert any(block.startswith(f"{game} observation") for block in blocks)
+
+
+def test_every_cell_of_the_compatibility_table_comes_from_a_test_that_exists() -> None:
+    assert "<!-- generated: compatibility -->" in (CHECKOUT / "README.md").read_text()
+    cells = kept()
+    assert cells
+    for cell in cells:
+        path, _, name = cell["test"].partition("::")
+        assert f"def {name}(" in (CHECKOUT / path).read_text()
+        assert cell["status"] in STATUSES

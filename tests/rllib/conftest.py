@@ -11,12 +11,14 @@ import pytest
 
 os.environ.update(
     RAY_USAGE_STATS_ENABLED="0",
+    RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0",  # what Ray listens on the loopback interface by, on every system
     RAY_AUTH_MODE="token",
     RAY_AUTH_TOKEN=secrets.token_hex(32),  # no token file in the home folder
     RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0",
     RAY_DEDUP_LOGS="0",
 )
 RAY_WARNINGS = (  # of Ray's own making
+    "ignore:.*Overriding environment rllib-multi-agent-env-v0:UserWarning",
     "ignore::DeprecationWarning",
     "ignore::ResourceWarning",
     "ignore::FutureWarning",
