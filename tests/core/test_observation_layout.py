@@ -7,6 +7,7 @@ import pytest
 from rooms import each_room, every_case, game_of, middle
 
 from llama_envs.core.observation import Observation, Slice
+from llama_envs.core.registry import make_game
 
 LAYOUT = Observation(
     [
