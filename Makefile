@@ -1,12 +1,14 @@
 # make install   .venv with everything pinned
 # make train     train an agent and measure it        (GAME=lama ARGS="--num-players 3")
-# make test      linters, types and every test
+# make test      linters, types and every test but those on Ray
+# make test-ray  those, in .venv-ray: Ray pins an older Gymnasium
 PYTHON ?= python3
 GAME ?= lama
 ARGS ?=
 BIN := .venv/bin
+RAY := .venv-ray/bin
 
-.PHONY: install train test format clean
+.PHONY: install train test test-ray format clean
 
 install: .venv/installed
 
@@ -27,9 +29,19 @@ test: install
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+.venv-ray/installed: pyproject.toml constraints-ray.txt
+	$(PYTHON) -m venv .venv-ray
+	$(RAY)/python -m pip install --quiet --upgrade pip
+	$(RAY)/python -m pip install --quiet --constraint constraints-ray.txt "$$(grep '^torch==' constraints-ray.txt)"
+	$(RAY)/python -m pip install --quiet --constraint constraints-ray.txt --editable '.[ray]' pytest
+	touch $@
+
+test-ray: .venv-ray/installed
+	$(RAY)/python -m pytest tests/rllib
+
 format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-ray build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

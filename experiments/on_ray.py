@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -47,10 +48,11 @@ def ray_session(address: str = "", cpus: int = 0) -> Iterator[Any]:
         quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
         try:
             if address:
+                _knock(address)
                 ray.init(address=address, **quiet)
             else:
                 ray.init(num_cpus=max(os.cpu_count() or 1, cpus), include_dashboard=False, **quiet)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             first_line = str(error).strip().partition("\n")[0]
             raise ValueError(f"cannot start Ray or join it at {address or 'this machine'!r}: {first_line}") from None
     try:
@@ -61,6 +63,13 @@ def ray_session(address: str = "", cpus: int = 0) -> Iterator[Any]:
     finally:
         if mine:
             ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """OSError unless something listens at ``address``; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "://" not in address:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def ray_map(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

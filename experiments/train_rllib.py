@@ -18,6 +18,7 @@ import shutil
 import time
 import zipfile
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +134,7 @@ def train(game: Game, options: Options, folder: Path) -> None:
     """Train to ``options.steps`` with a checkpoint now and then, and write the model."""
     algorithm = build(game, options)
     try:
-        done = restore(algorithm, folder) if options.resume else {"steps": 0, "rows": []}
-        steps, rows = done["steps"], done["rows"]
+        steps, rows = restore(algorithm, folder) if options.resume else (0, [])
         heard = time.monotonic()
         while steps < options.steps:
             started = time.monotonic()
@@ -152,7 +152,7 @@ def train(game: Game, options: Options, folder: Path) -> None:
             rows.append(row(result, algorithm.iteration, steps, sampled / (heard - started), healthy))
             print(line(rows[-1], options), flush=True)
             frame = pd.DataFrame(rows)
-            write_atomically(folder / "metrics.csv", lambda path, frame=frame: frame.to_csv(path, index=False))
+            write_atomically(folder / "metrics.csv", partial(frame.to_csv, index=False))
             if algorithm.iteration % options.checkpoint_every == 0 or steps >= options.steps:
                 save(algorithm, folder, steps, rows)
         weights = algorithm.learner_group.get_weights(["main"])["main"]
@@ -239,10 +239,10 @@ def save(algorithm: Any, folder: Path, steps: int, rows: list[dict[str, Any]]) -
             shutil.rmtree(old, ignore_errors=True)
 
 
-def restore(algorithm: Any, folder: Path) -> dict[str, Any]:
-    """What ``save`` wrote last, the algorithm set back to it; the beginning if nothing was saved yet."""
+def restore(algorithm: Any, folder: Path) -> tuple[int, list[dict[str, Any]]]:
+    """Steps and rows that ``save`` wrote last, the algorithm set back to then; the beginning if it never did."""
     if not (folder / "checkpoint.json").is_file():
-        return {"steps": 0, "rows": []}
+        return 0, []
     try:
         done: dict[str, Any] = json.loads((folder / "checkpoint.json").read_text())
         algorithm.restore_from_path(str((folder / done["folder"]).resolve()))
@@ -251,7 +251,7 @@ def restore(algorithm: Any, folder: Path) -> dict[str, Any]:
         raise ValueError(
             f"the checkpoint in {folder} is damaged, or was made with other options ({first_line})."
         ) from None
-    return done
+    return done["steps"], done["rows"]
 
 
 def write_model(path: Path, game: Game, options: Options, weights: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 import llama_envs  # noqa: F401  registers the ids
 
 
-def illegal_share(model: BaseAlgorithm, episodes: int = 200) -> float:
+def illegal_share(model: BaseAlgorithm, episodes: int = 100) -> float:
     """The share of episodes that the greedy policy ends with an illegal action."""
     env = gymnasium.make("llama_envs/Lama-v0", num_players=2, illegal_action="lose")
     count = 0

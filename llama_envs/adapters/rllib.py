@@ -282,7 +282,10 @@ def _set_modules(modules: dict[str, Any], env_runner: Any) -> None:
 
 
 def configure(
-    config: AlgorithmConfig, env_config: Mapping[str, Any], league: League | None = None, layers: Sequence[int] = (128, 128)
+    config: AlgorithmConfig,
+    env_config: Mapping[str, Any],
+    league: League | None = None,
+    layers: Sequence[int] = (128, 128),
 ) -> AlgorithmConfig:
     """``config`` (PPO's, say) with the game, masked modules and a league; everything else is left to the caller.
 

@@ -23,6 +23,8 @@ from packaging.specifiers import SpecifierSet
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec, turn_based_aec_to_parallel
 from rooms import CHECKOUT, door, new_batch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.env_checker import check_env
 from tianshou.data import Collector
@@ -32,6 +34,7 @@ from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.envs.utils import check_env_specs
 
 import llama_envs  # noqa: F401  (registers the ids)
+from llama_envs.adapters.sb3 import SB3VecEnv
 
 GAMES = 100
 
@@ -399,8 +402,9 @@ ignore_torchrl_version = pytest.mark.filterwarnings("ignore:PettingZoo in TorchR
 @ignore_torchrl_version
 def test_torchrl_aec(cell):
     check_games(cell.short, PettingZooWrapper(cell.short.make("env"), use_mask=True), play_torchrl)
+    torch.manual_seed(0)  # the check samples an action after three steps, when a game may just have ended
+    check_env_specs(PettingZooWrapper(cell.make("env"), use_mask=True, seed=0))
     env = PettingZooWrapper(cell.short.make("raw_env"), use_mask=True)  # for which an illegal action is an error
-    check_env_specs(env)
     assert bool(env.rollout(1000)["next", "done"][-1])  # TorchRL's own random policy keeps to the masks
     with pytest.raises(ValueError, match="use_mask=True"):
         PettingZooWrapper(cell.make("env"))
@@ -411,8 +415,9 @@ def test_torchrl_aec(cell):
 @ignore_torchrl_version
 def test_torchrl_parallel(cell):
     check_games(cell.short, PettingZooWrapper(cell.short.make("parallel_env")), play_torchrl)
+    torch.manual_seed(0)
+    check_env_specs(PettingZooWrapper(cell.make("parallel_env"), seed=0))
     env = PettingZooWrapper(cell.short.make("parallel_env", illegal_action="error"))
-    check_env_specs(env)
     assert bool(env.rollout(1000)["next", "done"][-1])
     cell.record("TorchRL `PettingZooWrapper`, Parallel")
 
@@ -488,6 +493,17 @@ def test_plain_stable_baselines3_learns_on_a_gymnasium_id(cell):
         "Stable-Baselines3 PPO, A2C, DQN",
         note='trained for a moment; no masks: `illegal_action="lose"` ends the episode at -1',
     )
+
+
+@every_cell
+def test_maskableppo_trains_and_plays_100_games_without_an_illegal_action(cell):
+    """``SB3VecEnv`` refuses illegal actions with an error; it is compared with the AEC environment in test_sb3."""
+    env = SB3VecEnv(cell.game, num_envs=8, seed=0, **cell.config)
+    model = MaskablePPO("MlpPolicy", env, n_steps=32, gamma=1.0, seed=0, device="cpu").learn(512)
+    returns, _ = evaluate_policy(model, env, n_eval_episodes=GAMES, return_episode_rewards=True, warn=False)
+    assert len(returns) >= GAMES
+    assert np.isfinite(returns).all()
+    cell.record("sb3-contrib MaskablePPO, `SB3VecEnv`")
 
 
 # ------------------------------------------------------------------------------------------------------------ examples

@@ -125,7 +125,7 @@ def test_nothing_that_ships_imports_the_tests(path):
 def test_the_wheel_needs_no_more_than_it_declares():
     declared = {"numpy", "numba", "gymnasium", "pettingzoo", "tomli"}
     # extras, imported where they are used
-    optional = {"PIL", "pygame", "stable_baselines3", "torch", "matplotlib", "pyspiel"}
+    optional = {"PIL", "pygame", "stable_baselines3", "torch", "matplotlib", "pyspiel", "ray"}
     for path in PACKAGE.rglob("*.py"):
         used = {name.split(".")[0] for name in outside_the_standard_library(imports(path))}
         assert used <= declared | optional | {"llama_envs"}, path

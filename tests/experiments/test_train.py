@@ -157,11 +157,11 @@ def test_help_shows_every_option_with_its_default() -> None:
         assert "(default: 40)" in done.stdout
 
 
-def test_frozen_opponents_change_only_at_refresh() -> None:
+def test_frozen_opponents_change_only_at_refresh(tmp_path: Path) -> None:
     game = make_game("lama", num_players=3)
     options = train.Options(layers=(8,), num_envs=4, rollout=4, batch_size=16, snapshots=2, threads=1)
     league = train.League(game, options)
-    model, _ = train.build(game, options, Path())
+    model, _ = train.build(game, options, tmp_path)
     before = [value.clone() for value in league.current.network.state_dict().values()]
     model.learn(64)
     after = list(league.current.network.state_dict().values())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 import shutil
 import tempfile
+import warnings
 
 import pytest
 
@@ -32,6 +34,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.parent.name == "rllib":
             for warning in RAY_WARNINGS:
                 item.add_marker(pytest.mark.filterwarnings(warning))
+
+
+def pytest_sessionfinish() -> None:
+    """Let go of what Ray has left open while nobody minds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from rooms import CASES, Case, each_truncating, every_case, game_of
 
 pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make test-ray`")
 
+from ray.rllib.env.env_context import EnvContext
 from ray.rllib.env.multi_agent_episode import MultiAgentEpisode
 
 from llama_envs.adapters.rllib import RLlibEnv
@@ -156,3 +157,43 @@ def test_a_game_cut_short_is_a_truncation_for_rllib_too(case: Case) -> None:
     assert episode.is_truncated
     assert not episode.is_terminated
     assert all(own.is_truncated and not own.is_terminated for own in episode.agent_episodes.values())
+
+
+def test_illegal_actions_are_errors_or_lose_as_asked() -> None:
+    strict = RLlibEnv({"game": "lama", "num_players": 3, "illegal_action": "error"})
+    observations, _ = strict.reset(seed=1)
+    (agent,) = observations
+    illegal = {agent: int(observations[agent]["action_mask"].argmin())}
+    with pytest.raises(IllegalAction, match="is not legal"):
+        strict.step(illegal)
+    lenient = RLlibEnv({"game": "lama", "num_players": 3})
+    lenient.reset(seed=1)
+    last, rewards, terminateds, _, infos = lenient.step(illegal)
+    assert rewards == {name: -1.0 if name == agent else 0.0 for name in lenient.possible_agents}
+    assert terminateds["__all__"]
+    assert set(last) == {agent}
+    assert infos[agent] == {"illegal_action": True}
+
+
+def test_misuse_is_refused_in_one_sentence() -> None:
+    env = RLlibEnv({"game": "lama", "num_players": 3})
+    with pytest.raises(ResetNeeded):
+        env.step({"player_0": 0})
+    (agent,) = env.reset(seed=1)[0]
+    with pytest.raises(ValueError, match="actions are due from"):
+        env.step({name: 0 for name in env.possible_agents if name != agent})
+    with pytest.raises(ValueError, match="env_config must have"):
+        RLlibEnv({"num_players": 3})
+    with pytest.raises(ValueError, match="env_config must have"):
+        RLlibEnv({"game": env.game, "num_players": 3})
+
+
+def test_neighbouring_env_runners_deal_different_games() -> None:
+    def first(runner: int, seed: int) -> bytes:
+        env = RLlibEnv(EnvContext({"game": "lama"}, worker_index=runner))
+        deals = [env.reset(seed=seed)[0], *(env.reset()[0] for _ in range(3))]  # one hand may come up twice by chance
+        return b"".join(own["observations"].tobytes() for seen in deals for own in seen.values())
+
+    # RLlib seeds environment i of runner w with seed + w + i
+    deals = {first(runner, runner + i) for runner in range(1, 9) for i in range(8)}
+    assert len(deals) == 64

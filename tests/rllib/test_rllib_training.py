@@ -10,18 +10,19 @@ import sys
 import time
 from collections import Counter
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 from rooms import CHECKOUT
 
-ray = pytest.importorskip("ray", reason="Ray has its own environment: run `make test-ray`")
 pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make test-ray`")
 
+import ray
 import ray.cloudpickle
 import torch
 from ray.rllib.algorithms.ppo import PPOConfig
@@ -51,8 +52,8 @@ def local_ray(ray_folder):
 class CountingEnv(RLlibEnv):
     """Counts who acted, and the games that each agent acted in; illegal actions are errors here."""
 
-    taken: Counter[str] = Counter()
-    games: Counter[str] = Counter()
+    taken: ClassVar[Counter[str]] = Counter()
+    games: ClassVar[Counter[str]] = Counter()
 
     def step(self, action_dict: Any) -> Any:
         result = super().step(action_dict)
@@ -118,7 +119,7 @@ def test_the_league_freezes_the_present_policy_in_turn_in_every_process_and_trai
     config.env_runners(num_env_runners=1, num_envs_per_env_runner=2).training(**SMALL, lr=0.01)
     algorithm = config.build_algo()
     try:
-        main = [everywhere(algorithm, "main")[0]]
+        main = [everywhere(algorithm, "main")[-1]]  # the learner's
         for name in ("past_0", "past_1"):
             copies = everywhere(algorithm, name)
             assert len(copies) == 3  # a runner, the one in this process, and the learner
@@ -173,7 +174,7 @@ def test_evaluation_over_tasks_gives_exactly_the_numbers_of_one_process(
     game = make_game(name, num_players=3)
     torch.manual_seed(5)
     sizes = (game.observation.size, 32, game.num_actions)
-    layers = [torch.nn.Linear(*pair) for pair in zip(sizes, sizes[1:], strict=False)]
+    layers = [torch.nn.Linear(*pair) for pair in pairwise(sizes)]
     prefixes = ("encoder.actor_encoder.net.mlp.0", "pi.net.mlp.0")
     network = {
         f"{prefix}.{part}": getattr(layer, part).detach().numpy()
@@ -201,6 +202,14 @@ def python(*arguments: str, folder: Path, ray_folder: str) -> subprocess.Popen[s
     )
 
 
+def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
+    try:
+        return process.communicate(timeout=80)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
 def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_folder: str) -> None:
     command = ["experiments.train_rllib", "lama", "--num-env-runners", "1", "--name", "x", "--num-players", "3", *TINY]
     process = python(*command, "--steps", "1000000", "--deals", "0", folder=tmp_path, ray_folder=ray_folder)
@@ -214,7 +223,7 @@ def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_fo
     before = json.loads((folder / "checkpoint.json").read_text())
     steps = before["steps"] + 200
     again = python(*command, "--steps", str(steps), "--deals", "5", "--resume", folder=tmp_path, ray_folder=ray_folder)
-    out, errors = again.communicate(timeout=90)
+    out, errors = finish(again)
     assert again.returncode == 0, errors
     assert f"of {steps:,} decisions" in out
     rows = pd.read_csv(folder / "metrics.csv")
@@ -235,7 +244,10 @@ def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_fo
         (["experiments.train_rllib", "lama", "--num-players", "9"], "num_players must be an integer from 2 to 6"),
         (["experiments.train_rllib", "lama", "--num-env-runners", "0"], "num_env_runners must be an integer from 1"),
         (["experiments.train_rllib", "lama", "--name", "none", "--resume"], "there is no run"),
-        (["experiments.train_rllib", "lama", "--address", "127.0.0.1:1"], "cannot start Ray or join it at '127.0.0.1:1'"),
+        (
+            ["experiments.train_rllib", "lama", "--address", "127.0.0.1:1"],
+            "cannot start Ray or join it at '127.0.0.1:1'",
+        ),
         (["experiments.evaluate", "lama", "--address", "auto"], "address is for --ray"),
     ],
 )
@@ -243,7 +255,7 @@ def test_bad_options_give_one_sentence_and_exit_code_2_and_leave_nothing(
     arguments: list[str], words: str, tmp_path: Path, ray_folder: str
 ) -> None:
     done = python(*arguments, folder=tmp_path, ray_folder=ray_folder)
-    _, errors = done.communicate(timeout=90)
+    errors = finish(done)[1]
     assert done.returncode == 2, errors
     assert words in errors
     assert "Traceback" not in errors

@@ -1,0 +1,33 @@
+"""Where Ray is not installed, everything that needs it says so in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rooms import run_python
+
+NO_RAY = "import sys; sys.modules['ray'] = None; "
+
+
+def test_the_adapter_names_what_to_install() -> None:
+    code = f"{NO_RAY}\ntry:\n    import llama_envs.adapters.rllib\nexcept ImportError as error:\n    print(error)"
+    (sentence,) = run_python(code).splitlines()
+    assert sentence.endswith("pip install 'llama-envs[ray]'")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["experiments.train_rllib", "lama"], ["experiments.evaluate", "lama", "--ray", "--deals", "2"]],
+    ids=["train_rllib", "evaluate"],
+)
+def test_the_commands_name_what_to_install_and_leave_nothing(command: list[str], tmp_path: Path) -> None:
+    code = f"{NO_RAY}import os, runpy; os.chdir({str(tmp_path)!r}); sys.argv[1:] = {command[1:]!r}; "
+    code += f"runpy.run_module({command[0]!r}, run_name='__main__', alter_sys=True)"
+    with pytest.raises(AssertionError) as failed:
+        run_python(code)
+    (sentence,) = str(failed.value).splitlines()[:1]
+    assert sentence.startswith("error: ")
+    assert "pip install 'llama-envs[ray]'" in sentence
+    assert "Traceback" not in str(failed.value)
+    assert list(tmp_path.iterdir()) == []
