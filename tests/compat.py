@@ -17,6 +17,7 @@ from llama_envs.core.registry import game_names
 
 FILE = Path(__file__).with_name("compatibility.json")
 STATUSES = ("works", "unsupported")
+COUNTS = (*(("lama", players) for players in (2, 3, 6)), *(("llama_llama", players) for players in (2, 3, 4)))
 
 
 class Cell(TypedDict):

@@ -11,6 +11,7 @@ import cloudpickle
 import gymnasium
 import numpy as np
 import pytest
+from compat import COUNTS, record
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
@@ -761,6 +762,13 @@ def test_episodes_return_is_the_core_payoff_of_each_fixed_seat__B08(case):
 def test_episodes_return_is_the_core_payoff_of_a_drawn_seat__B08(case, mode):
     seats = compare_with_replays(case, many(case, 16, mode), 40)
     assert set(seats) == set(range(new_batch(case, 1).game.num_players))
+
+
+@pytest.mark.parametrize(("game", "players"), COUNTS)
+def test_100_games_with_every_number_of_players_are_paid_right__B35(game, players):
+    case = f"{game}_v0", {"num_players": players}
+    assert len(compare_with_replays(case, many(case, 16), 100)) >= 100
+    record("Gymnasium `make`, `make_vec`", game, players, "works", "mask in the observation and in `infos`")
 
 
 # --------------------------------------------------------------------------------------------------- K7: spaces (B21)

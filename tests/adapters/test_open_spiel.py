@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
+from compat import COUNTS, record
 from open_spiel.python import policy as spiel_policy
 from open_spiel.python.algorithms import cfr, expected_game_score, exploitability, ismcts, mcts
 from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
@@ -187,6 +188,21 @@ def test_open_spiels_random_simulations_pass(case: Case, capfd: pytest.CaptureFi
     pyspiel.random_sim_test(game, 1, True, False)
     games_sim_test.GamesSimTest().sim_game(game)
     assert "terminated with" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "players"), COUNTS)
+def test_games_of_every_number_of_players_are_those_of_the_core(name: str, players: int) -> None:
+    rng = random.Random(players)
+    for _ in range(5):
+        state = spiel_game((f"{name}_v0", {"num_players": players})).new_initial_state()
+        while not state.is_terminal():
+            move(state, rng)
+        shares = make_game(name, num_players=players).win_shares(state.position.state)[0][:players]
+        winners = int((shares > 0).sum())
+        best = (1 - (winners - 1) / (players - 1)) / winners
+        expected = np.where(shares > 0, best, -1 / (players - 1))
+        assert state.returns() == pytest.approx(expected.tolist())
+    record("OpenSpiel", name, players, "works", "`python_lama`, `python_llama_llama`; tabular solvers on tiny decks")
 
 
 def test_open_spiels_random_simulations_pass_on_tiny_games(tiny_deck: str, capfd: pytest.CaptureFixture[str]) -> None:
