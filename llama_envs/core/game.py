@@ -186,7 +186,7 @@ class Game:
 
     def win_shares(self, states: State) -> npt.NDArray[np.float64]:
         """(N, P) float64: 1 for the winner of each finished game, 1/k for each of k that share the victory, else 0."""
-        standing = self.standing(states)
+        standing = self.standing(states.view(np.ndarray).view(self.visible_dtype))
         winners = standing == standing.max(axis=1, keepdims=True)
         return winners / winners.sum(axis=1, keepdims=True)
 
