@@ -220,7 +220,7 @@ class Keeper(BaseCallback):
             "recent": self.model.ep_info_buffer,
             "updates": self.model._n_updates,
             "metrics": self.metrics.rows,
-            "unwritten": dict(self.model.logger.name_to_value),
+            "unwritten": (dict(self.model.logger.name_to_value), dict(self.model.logger.name_to_excluded)),
             "torch": torch.get_rng_state(),
             "numpy": np.random.get_state(),
         }
@@ -278,7 +278,7 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
     metrics = MetricsFile(folder / "metrics.csv")
     keeper = Keeper(folder, env, monitor, league, metrics, options)
     checkpoint = folder / "checkpoint.pkl"
-    unwritten: dict[str, Any] = {}
+    unwritten: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     if options.resume and checkpoint.is_file():
         try:
             state = pickle.loads(checkpoint.read_bytes())
@@ -308,7 +308,8 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
         league.refresh(model)
         league.remember(model)
     logger = Logger(str(folder), [metrics, TensorBoardOutputFormat(str(folder / "tensorboard"))])
-    logger.name_to_value.update(unwritten)
+    logger.name_to_value.update(unwritten[0])
+    logger.name_to_excluded.update(unwritten[1])
     model.set_logger(logger)
     return model, keeper
 

@@ -95,6 +95,8 @@ class Options:
             check_int(field, getattr(self, field), 1, most)
         check_int("snapshots", self.snapshots, 0, 64)
         check_int("deals", self.deals, 0, 10_000_000)
+        if self.minibatch > self.batch_size:
+            raise ValueError(f"minibatch must be at most the batch_size, {self.batch_size}, got {self.minibatch}.")
         if not 0 <= self.self_weight <= 1:
             raise ValueError(f"self_weight must lie in 0 to 1, got {self.self_weight}.")
         if not self.entropy >= 0:

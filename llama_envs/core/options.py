@@ -32,10 +32,10 @@ def check_bool(name: str, value: Any) -> bool:
 
 
 def make_plain(config: Any) -> None:
-    """Numpy's integers and bools in the fields of a frozen dataclass become Python's own."""
+    """Numpy's integers in the fields of a frozen dataclass become Python's own."""
     for field in fields(config):
         value = getattr(config, field.name)
-        if isinstance(value, (np.integer, np.bool_)):
+        if isinstance(value, np.integer):
             object.__setattr__(config, field.name, value.item())
 
 

@@ -243,6 +243,7 @@ def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_fo
     [
         (["experiments.train_rllib", "lama", "--num-players", "9"], "num_players must be an integer from 2 to 6"),
         (["experiments.train_rllib", "lama", "--num-env-runners", "0"], "num_env_runners must be an integer from 1"),
+        (["experiments.train_rllib", "lama", "--batch-size", "200"], "minibatch must be at most the batch_size, 200"),
         (["experiments.train_rllib", "lama", "--name", "none", "--resume"], "there is no run"),
         (
             ["experiments.train_rllib", "lama", "--address", "127.0.0.1:1"],
