@@ -52,6 +52,8 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         ResetNeeded: a step before ``reset``, or of an ended game with autoreset disabled; a first reset of only some.
     """
 
+    _viewer: Viewer | None = None
+
     def __init__(
         self,
         game: Game | str,
@@ -152,11 +154,13 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
             raise ResetNeeded("call reset() before render().")
         shown = range(1 if self.render_mode == "human" else self.num_envs)
         state = self._games.batch.state
+        assert self._viewer is not None
         return tuple(self._viewer.render(state[i], int(self._games.seat[i])) for i in shown)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if any."""
-        self._viewer.close()
+        if self._viewer is not None:  # a constructor that refused its arguments leaves none
+            self._viewer.close()
 
     def _begin(self, where: npt.NDArray[np.bool_]) -> None:
         self._games.begin(where)
