@@ -12,6 +12,7 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
+from llama_envs.adapters.gym_vector import GymVectorEnv
 from llama_envs.adapters.learner import EverySeat, LearnerGames, Opponents, per_game_seeds
 from llama_envs.adapters.spaces import observation_box
 from llama_envs.adapters.view import Viewer
@@ -58,20 +59,39 @@ class SB3VecEnv(VecEnv):
         render_mode: str | None = None,
         **config: Any,
     ) -> None:
-        self.game = make_game(game, **config) if isinstance(game, str) else game
+        played = make_game(game, **config) if isinstance(game, str) else game
         check_choice("seats", seats, ("one", "all"))
         check_int("num_envs", num_envs, 1, 2**24)
-        self.games: LearnerGames | EverySeat
         if seats == "all":
-            self.games = EverySeat(self.game, num_envs, seed)
+            self._stand_on(EverySeat(played, num_envs, seed), render_mode)
         else:
-            self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, seed)
+            self._stand_on(LearnerGames(played, num_envs, opponents, learner_seat, seed), render_mode)
+
+    @classmethod
+    def from_vector_env(cls, envs: gym.vector.VectorEnv[Any, Any, Any]) -> SB3VecEnv:
+        """What ``gymnasium.make_vec`` gave for one of our ids, for Stable-Baselines3: the same games and opponents.
+
+        Wrappers around ``envs`` are left out, and ``envs`` itself must not be stepped any more.
+
+        Raises:
+            ValueError: a vector environment of another kind.
+        """
+        inner = envs.unwrapped
+        if not isinstance(inner, GymVectorEnv):
+            raise ValueError(f"from_vector_env takes what gymnasium.make_vec gives for a llama_envs id, got {envs!r}.")
+        env = cls.__new__(cls)
+        env._stand_on(inner._games, inner.render_mode)
+        return env
+
+    def _stand_on(self, games: LearnerGames | EverySeat, render_mode: str | None) -> None:
+        self.games = games
+        self.game = games.game
         self.render_mode = render_mode
         self._viewer = Viewer(self.game, render_mode, None, False)
-        self._everywhere = np.ones(num_envs, np.bool_)
+        self._everywhere = np.ones(games.num_envs, np.bool_)
         self._pending_seeds: Seeds = None
-        self._mask = np.zeros((num_envs, self.game.num_actions), np.bool_)
-        super().__init__(num_envs, observation_box(self.game), spaces.Discrete(self.game.num_actions))
+        self._mask = np.zeros((games.num_envs, self.game.num_actions), np.bool_)
+        VecEnv.__init__(self, games.num_envs, observation_box(self.game), spaces.Discrete(self.game.num_actions))
 
     def reset(self) -> npt.NDArray[np.float32]:
         """Start a new episode everywhere: observations (N, D)."""

@@ -9,9 +9,11 @@ import pickle
 from collections import Counter
 from itertools import pairwise
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from rooms import CHECKOUT, ROOMS, Diary, door, each_room, each_truncating, every_case, everything, fields, new_batch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -847,3 +849,27 @@ def test_no_shipped_code_evaluates_without_masks_or_switches_validation_off__B04
         assert "validate_args" not in text, path
         if "MaskablePPO" in text:
             assert ".predict(" not in text or "action_masks" in text, path
+
+
+@each_room
+def test_make_vecs_env_becomes_an_sb3_env_of_the_same_games__B36(case):
+    gym_id = {"lama_v0": "llama_envs/Lama-v0", "llama_llama_v0": "llama_envs/LlamaLlama-v0"}[case[0]]
+    envs = gymnasium.make_vec(gym_id, num_envs=6, opponents="random", **case[1])
+    env = SB3VecEnv.from_vector_env(RecordEpisodeStatistics(envs))
+    twin = make(case, 6)
+    env.seed(5)
+    twin.seed(5)
+    assert np.array_equal(env.reset(), twin.reset())
+    streams = policy_streams(6, 1)
+    for _ in range(60):
+        masks = get_action_masks(env)
+        assert np.array_equal(masks, get_action_masks(twin))
+        actions = choose(masks, streams)
+        for ours, theirs in zip(env.step(actions)[:3], twin.step(actions)[:3], strict=True):
+            assert np.array_equal(ours, theirs)
+    MaskablePPO("MlpPolicy", VecMonitor(env), n_steps=8, batch_size=16, device="cpu").learn(64)
+
+
+def test_another_kind_of_vector_env_is_refused_by_name():
+    with pytest.raises(ValueError, match="from_vector_env takes what"):
+        SB3VecEnv.from_vector_env(gymnasium.make_vec("CartPole-v1", num_envs=2))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compat import COUNTS, record
 from rooms import CASES, Case, each_truncating, every_case, game_of
 
 pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make test-ray`")
@@ -49,13 +50,13 @@ def legal(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, i
     return {agent: int(rng.choice(np.flatnonzero(own["action_mask"]))) for agent, own in observations.items()}
 
 
-@every_case
-def test_a_collector_gets_who_must_act_what_they_see_and_what_everybody_earned(case: Case) -> None:
+def collect(case: Case, games: int) -> int:
+    """Play and compare with the core step by step; returns how often a reward waited for its agent's next turn."""
     game = game_of(case)
     env = RLlibEnv({"game": game, "illegal_action": "error"})
     rng = np.random.default_rng(1)
     carried = 0
-    for seed in range(-(-GAMES // sum(case[0] == param.values[0][0] for param in CASES))):
+    for seed in range(games):
         core = Core(game, seed)
         observations, infos = env.reset(seed=seed)
         collected, paid = np.zeros(game.num_players), np.zeros(game.num_players)
@@ -92,8 +93,20 @@ def test_a_collector_gets_who_must_act_what_they_see_and_what_everybody_earned(c
             assert np.array_equal(own["observations"], core.batch.observe(int(agent[-1]))[0])
             assert not own["action_mask"].any()
         assert np.allclose(collected, paid, rtol=0, atol=1e-9)
+    return carried
+
+
+@every_case
+def test_a_collector_gets_who_must_act_what_they_see_and_what_everybody_earned(case: Case) -> None:
+    carried = collect(case, -(-GAMES // sum(case[0] == param.values[0][0] for param in CASES)))
     if case[0] == "lama_v0" and case[1].get("reward") == "score" and "max_rounds" not in case[1]:
         assert carried > 0, "no waiting agent was ever paid: the carry-over went untested"
+
+
+@pytest.mark.parametrize(("name", "players"), COUNTS)
+def test_100_games_with_every_number_of_players_are_collected_right(name: str, players: int) -> None:
+    collect((f"{name}_v0", {"num_players": players}), 100)
+    record("RLlib on Ray", name, players, "works", "in `.venv-ray` (`make test-ray`): Ray 2.60 pins gymnasium 1.2.2")
 
 
 def play_into_episode(env: RLlibEnv, rng: np.random.Generator, cut: float) -> list[MultiAgentEpisode]:
