@@ -82,12 +82,13 @@ def play(
     seed: int,
     games_at_once: int = 8192,
     spread: Callable[..., Any] = map,
+    quiet: bool = False,
 ) -> Games:
     """Play ``deals`` deals in every rotation of ``policies`` (one for each seat).
 
     In rotation r, entrant e sits at seat (e + r) mod P. A game depends on ``seed``, its deal and its rotation alone.
     ``spread`` maps over parts of the deals: ``map``, or ``ray_map``. The parts do not depend on it, so that policies
-    meet the same rows together and their floats are the same too.
+    meet the same rows together and their floats are the same too. ``quiet`` shows no progress bar.
     """
     players = game.num_players
     seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64).astype(np.uint64, copy=False)
@@ -97,7 +98,7 @@ def play(
     started = time.perf_counter()
     at_once = max(games_at_once // players, 1)
     parts = [slice(first, min(first + at_once, deals)) for first in range(0, deals, at_once)]
-    with Progress(transient=True) as progress:
+    with Progress(transient=True, disable=quiet) as progress:
         task = progress.add_task("playing", total=deals)
         results = spread(partial(_play_deals, game, list(policies)), [seeds[part] for part in parts])
         for part, result in zip(parts, results, strict=True):
