@@ -77,6 +77,26 @@ def read_model(path: Path) -> tuple[dict[str, Any], bytes]:
     return data[ENTRY], weights
 
 
+def load_state_dict(weights: bytes) -> dict[str, Any]:
+    """The weights that :func:`read_model` gave, as tensors; whatever torch raises if they are damaged."""
+    import torch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what torch thinks of a damaged file
+        return dict(torch.load(io.BytesIO(weights), map_location="cpu", weights_only=True))
+
+
+def write_model(path: Path, made_for: dict[str, Any], state_dict: dict[str, Any]) -> None:
+    """A model file with the description and the weights (named as in SB3's ``MlpPolicy``), and nothing else."""
+    import torch
+
+    parameters = io.BytesIO()
+    torch.save({name: torch.as_tensor(value).clone() for name, value in state_dict.items()}, parameters)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data", json.dumps({ENTRY: made_for}))
+        archive.writestr("policy.pth", parameters.getvalue())
+
+
 class PPOPolicy:
     """A masked actor network.
 
@@ -139,17 +159,24 @@ def actor(observation_size: int, num_actions: int, layers: list[int]) -> Any:
 
 
 def actor_weights(state_dict: dict[str, Any]) -> dict[str, Any]:
-    """The actor's part of an SB3 ``MlpPolicy`` state dict, named as in :func:`actor`."""
-    head = len(
-        [name for name in state_dict if name.startswith("mlp_extractor.policy_net.") and name.endswith("weight")]
-    )
-    weights = {
-        name.removeprefix("mlp_extractor.policy_net."): value
-        for name, value in state_dict.items()
-        if name.startswith("mlp_extractor.policy_net.")
-    }
-    weights[f"{2 * head}.weight"] = state_dict["action_net.weight"]
-    weights[f"{2 * head}.bias"] = state_dict["action_net.bias"]
+    """The actor's part of an SB3 ``MlpPolicy`` state dict, named as in :func:`actor`, for raw observations."""
+    return mlp_weights(state_dict, "mlp_extractor.policy_net.", "action_net")
+
+
+def critic_weights(state_dict: dict[str, Any]) -> dict[str, Any]:
+    """The critic's part, named as in :func:`actor` with one output: the return that the seat to move expects."""
+    return mlp_weights(state_dict, "mlp_extractor.value_net.", "value_net")
+
+
+def mlp_weights(state_dict: dict[str, Any], trunk: str, head: str) -> dict[str, Any]:
+    """Layers under ``trunk`` and the linear ``head``; what standardises the observation goes into the first layer."""
+    weights = {name.removeprefix(trunk): value for name, value in state_dict.items() if name.startswith(trunk)}
+    depth = sum(name.endswith("weight") for name in weights)
+    weights[f"{2 * depth}.weight"] = state_dict[f"{head}.weight"]
+    weights[f"{2 * depth}.bias"] = state_dict[f"{head}.bias"]
+    if "features_extractor.deviation" in state_dict:
+        weights["0.weight"] = weights["0.weight"] / state_dict["features_extractor.deviation"]
+        weights["0.bias"] = weights["0.bias"] - weights["0.weight"] @ state_dict["features_extractor.mean"]
     return weights
 
 
@@ -162,15 +189,12 @@ def load_ppo(path: str | Path, game: Game, greedy: bool = True) -> PPOPolicy:
     made_for, weights = read_model(Path(path))
     check_fits(made_for, game, str(path))
     try:
-        import torch
+        import torch  # noqa: F401
     except ImportError:
         raise ValueError("a ppo policy needs torch: pip install 'llama-envs[train]'.") from None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what torch thinks of a damaged file
-            state_dict = torch.load(io.BytesIO(weights), map_location="cpu", weights_only=True)
         network = actor(game.observation.size, game.num_actions, made_for["net_arch"]["pi"])
-        network.load_state_dict(actor_weights(state_dict))
+        network.load_state_dict(actor_weights(load_state_dict(weights)))
     except Exception as error:  # a damaged file can make torch raise anything
         first_line = f"{type(error).__name__}: {error}".splitlines()[0]
         raise ValueError(f"the weights in {path} are damaged ({first_line}).") from None

@@ -18,6 +18,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import torch
 from sb3_contrib import MaskablePPO
@@ -26,17 +27,21 @@ from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputF
 from stable_baselines3.common.vec_env import VecMonitor
 
 import agents  # noqa: F401  (registers the shipped policies)
-from agents.ppo import ENTRY, PPOPolicy, actor, actor_weights, describe
+from agents.ppo import ENTRY, PPOPolicy, actor, actor_weights, check_fits, describe, load_state_dict, read_model
+from agents.standardise import Standardise, moments
 from experiments.command import game_of, parse, run_or_exit
 from experiments.evaluate import evaluate, show
 from experiments.run_folder import open_run, write_atomically
 from llama_envs.adapters.sb3 import SB3VecEnv
+from llama_envs.core.batch import Batch
 from llama_envs.core.game import Game
 from llama_envs.core.options import check_choice, check_int
-from llama_envs.core.policy import Policy, make_policy
+from llama_envs.core.policy import Players, Policy, RandomPolicy, ScriptedPolicy, make_policy
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+
+SAMPLED_GAMES, SAMPLED_STEPS = 512, 100  # from which the observation is standardised
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +54,8 @@ class Options:
     """Seed of everything that is drawn."""
     steps: int = 3_500_000
     """Decisions of the learner to train on."""
+    start: str = ""
+    """A model file to start from (it must have the same layers); empty: random weights."""
     resume: bool = False
     """Go on with the run --name from its last checkpoint; give the options it was started with."""
     checkpoint_every: int = 10
@@ -242,6 +249,8 @@ def main() -> None:
 
 def check(game: Game, options: Options) -> None:
     """ValueError if the options do not fit the game."""
+    if options.start:
+        check_fits(read_model(Path(options.start))[0], game, options.start)
     League(game, options)
     SB3VecEnv(game, game.num_players, "random", seats_of(game, options))
     if seats_of(game, options) == "all":
@@ -265,7 +274,7 @@ def train(game: Game, options: Options, folder: Path) -> None:
     write_atomically(folder / "model.zip", model.save)
     draw_learning_curve(game, pd.DataFrame(keeper.metrics.rows), folder / "learning_curve.png")
     if options.deals:
-        report(game, folder / "model.zip", options, folder / "evaluation.csv")
+        report(game, folder / "model.zip", options.deals, options.seed, folder / "evaluation.csv")
 
 
 def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keeper]:
@@ -299,12 +308,18 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
             gae_lambda=options.gae_lambda,
             ent_coef=options.entropy,
             clip_range=options.clip,
-            policy_kwargs={"net_arch": layers},
+            policy_kwargs={
+                "net_arch": layers,
+                "features_extractor_class": Standardise,
+                "features_extractor_kwargs": moments(sample_observations(game, options)),
+            },
             stats_window_size=10_000,
             seed=options.seed,
             device="cpu",
         )
         setattr(model, ENTRY, describe(game, layers))
+        if options.start:
+            load_weights(model, game, Path(options.start))
         league.refresh(model)
         league.remember(model)
     logger = Logger(str(folder), [metrics, TensorBoardOutputFormat(str(folder / "tensorboard"))])
@@ -312,6 +327,37 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
     logger.name_to_excluded.update(unwritten[1])
     model.set_logger(logger)
     return model, keeper
+
+
+def load_weights(model: MaskablePPO, game: Game, path: Path) -> None:
+    """Give ``model`` the weights in a model file.
+
+    Raises:
+        ValueError: the file is damaged, or was made for another game, observation or other layers.
+    """
+    made_for, weights = read_model(path)
+    check_fits(made_for, game, str(path))
+    wanted = getattr(model, ENTRY)["net_arch"]
+    if made_for["net_arch"] != wanted:
+        raise ValueError(f"{path} has the layers {made_for['net_arch']['pi']}, not {wanted['pi']}; give --layers so.")
+    model.policy.load_state_dict(load_state_dict(weights))
+
+
+def sample_observations(game: Game, options: Options) -> npt.NDArray[np.float32]:
+    """What the seat to move sees where seats play at random or, as often, by rules of thumb: (n, D) float32."""
+    players = [make_policy(name, game) for name in ("random", *options.scripted)]
+    players = [policy for policy in players if isinstance(policy, (RandomPolicy, ScriptedPolicy))]  # the quick ones
+    batch = Batch(game, SAMPLED_GAMES, options.seed, autoreset=True)
+    batch.reset()
+    seats = np.arange(SAMPLED_GAMES)[:, None] + np.arange(game.num_players)
+    table = Players(batch, players, seats % len(players), options.seed)
+    actions = np.zeros(SAMPLED_GAMES, np.int64)
+    seen = []
+    for _ in range(SAMPLED_STEPS):
+        seen.append(batch.observation.copy())
+        table.act(actions)
+        batch.step(actions)
+    return np.concatenate(seen)
 
 
 def resume(state: dict[str, Any], keeper: Keeper, monitor: VecMonitor) -> MaskablePPO:
@@ -331,12 +377,12 @@ def resume(state: dict[str, Any], keeper: Keeper, monitor: VecMonitor) -> Maskab
     return model
 
 
-def report(game: Game, model: Path, options: Options, out: Path) -> None:
+def report(game: Game, model: Path, deals: int, seed: int, out: Path) -> None:
     """One learner against the other seats filled with random, then with heuristic policies."""
     frames = []
     for rival in ("random", "heuristic"):
         names = [f"ppo:{model}", *[rival] * (game.num_players - 1)]
-        frame, seconds = evaluate(game, names, options.deals, options.seed)
+        frame, seconds = evaluate(game, names, deals, seed)
         show(game, f"{game.title}: the trained policy against {game.num_players - 1} × {rival}", frame, seconds)
         frames.append(frame.assign(against=rival))
     table = pd.concat(frames)

@@ -11,12 +11,10 @@ that are lost, with their node or alone, are replaced, and training goes on with
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import os
 import shutil
 import time
-import zipfile
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -25,7 +23,8 @@ from typing import Any
 import pandas as pd
 
 import agents  # noqa: F401  (registers the shipped policies)
-from agents.ppo import ENTRY, describe
+from agents.ppo import describe
+from agents.ppo import write_model as write_model_file
 from experiments.command import Call, game_of, parse, run_or_exit
 from experiments.evaluate import evaluate, show
 from experiments.on_ray import ray_session, require
@@ -258,8 +257,6 @@ def restore(algorithm: Any, folder: Path) -> tuple[int, list[dict[str, Any]]]:
 
 def write_model(path: Path, game: Game, options: Options, weights: dict[str, Any]) -> None:
     """The actor as a file that the policy ``ppo:PATH`` reads."""
-    import torch
-
     layers = list(options.layers)
     state: dict[str, Any] = {}
     for part in ("weight", "bias"):
@@ -268,11 +265,7 @@ def write_model(path: Path, game: Game, options: Options, weights: dict[str, Any
                 f"encoder.actor_encoder.net.mlp.{2 * index}.{part}"
             ]
         state[f"action_net.{part}"] = weights[f"pi.net.mlp.0.{part}"]
-    parameters = io.BytesIO()
-    torch.save({name: torch.as_tensor(value).clone() for name, value in state.items()}, parameters)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("data", json.dumps({ENTRY: describe(game, {"pi": layers, "vf": layers})}))
-        archive.writestr("policy.pth", parameters.getvalue())
+    write_model_file(path, describe(game, {"pi": layers, "vf": layers}), state)
 
 
 def report(game: Game, model: Path, options: Options, out: Path) -> None:
