@@ -9,36 +9,60 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.scripted.planning import PlanningPolicy
 from llama_envs.core.compile import kernel
 from llama_envs.core.game import Game
-from llama_envs.core.policy import Policy, ScriptedPolicy
-from llama_envs.llama_llama.config import DISPLAYS
+from llama_envs.core.policy import Policy
+from llama_envs.llama_llama.config import DISPLAYS, MAX_HAND
 from llama_envs.llama_llama.state import GOALS
 
 DEFAULT_CARE = 0.3
 NUM_LETTERS = 7
 PLENTY = 127
+KIND, POINTS, STOP, FIRST = 0, 1, 2, 3  # columns of ``payable_combinations``
 
 
 @kernel
 def choose(state, params, seat, options):
     """The kind that ``seat`` picks; ``options[0]`` is how much it minds what it hands to the left."""
+    picks = np.empty(params.hand_size, np.int64)
+    plan(state, params, seat, options, picks)
+    return picks[0]
+
+
+@kernel
+def plan(state, params, seat, options, picks):
+    """Write what ``seat`` picks until the goals are taken or this pass is over, whatever the others do.
+
+    Returns:
+        the number of picks. Choosing them one by one gives the same ones: a part of the best set completes it best.
+    """
     if state.phase == GOALS:
-        return choose_goal(state, params, seat)
-    return choose_pass(state, params, seat, options[0])
+        picks[0] = choose_goal(state, params, seat)
+        return 1
+    return choose_pass(state, params, seat, options[0], picks)
 
 
 @kernel
 def choose_goal(state, params, seat):
     """The kind whose giving makes the other cards worth most."""
+    letters = np.zeros(NUM_LETTERS, np.int64)
+    count_letters(state, params, seat, letters)
+    expected = np.ones(params.num_kinds, np.float64)
+    payable = payable_combinations(params, expected, letters)
+    for kind in range(params.num_kinds):
+        expected[kind] = 0.0
+    expect_unknown_goals(state, params, seat, 1, expected)
     best = -np.inf
     best_kind = -1
     for kind in range(params.num_kinds):
         if state.hand[seat, kind] > 0:
-            pays = expected_pay(state, params, seat, kind)
-            letters = letters_held(state, params, seat)
+            others = expected[kind]
+            expected[kind] += 1.0
             letters[params.letter[kind]] -= 1
-            value = worth(params, pays, letters)
+            value = worth(payable, expected, letters)
+            letters[params.letter[kind]] += 1
+            expected[kind] = others
             if value > best:
                 best = value
                 best_kind = kind
@@ -46,118 +70,173 @@ def choose_goal(state, params, seat):
 
 
 @kernel
-def choose_pass(state, params, seat, care):
-    """The lowest kind of the best set of cards that completes the picks made so far in this pass."""
-    pays = expected_pay(state, params, seat, state.goal[seat])
+def choose_pass(state, params, seat, care, picks):
+    """Write the best set of cards that completes the picks made so far in this pass, in order; returns how many.
+
+    Only letters count, so each choice of letters is tried once, with the lowest kinds of them. Between choices of equal
+    value the first one decides, in the order of ``next_choice``.
+    """
     start = params.pass_start[state.phase - 1]
     picked = state.cycle
     needed = params.pass_start[state.phase] - start - picked
-    passing = np.zeros(NUM_LETTERS, np.int64)  # letters handed over
+    counts = np.zeros((5, NUM_LETTERS), np.int64)  # one array, as allocating takes time
+    keeps, gives, free, chosen, best_choice = counts[0], counts[1], counts[2], counts[3], counts[4]
+    count_letters(state, params, seat, keeps)
+    expected = np.zeros(params.num_kinds, np.float64)
+    expect_goals(state, params, seat, expected)
+    payable = payable_combinations(params, expected, keeps)
     for place in range(start, start + picked):
-        passing[params.letter[state.passed[seat, place]]] += 1
-    lowest = state.passed[seat, start + picked - 1] if picked > 0 else 0
-    cards = cards_left(state, params, seat, start, picked)
-    letters = letters_held(state, params, seat)
+        move_letters(keeps, gives, params.letter[state.passed[seat, place]], 1)
+    lowest = int(state.passed[seat, start + picked - 1]) if picked > 0 else 0
+    for kind in range(lowest, params.num_kinds):
+        free[params.letter[kind]] += cards_left(state, params, seat, kind, start, picked)
+    choose_lowest(chosen, free, needed)
     best = -np.inf
-    best_kind = -1
-    for chosen in range(1 << len(cards)):
-        count = 0
-        first = -1
-        low = 0
-        for i in range(len(cards)):
-            if (chosen >> i) & 1:
-                count += 1
-                low += int(cards[i] < lowest)
-                if first < 0:
-                    first = cards[i]
-        if count != needed or low > 0:
-            continue
-        given = passing.copy()
-        for i in range(len(cards)):
-            if (chosen >> i) & 1:
-                given[params.letter[cards[i]]] += 1
-        value = worth(params, pays, letters - given) - care * worth(params, pays, given)
+    more = True
+    while more:
+        for letter in range(NUM_LETTERS):
+            move_letters(keeps, gives, letter, chosen[letter])
+        value = worth(payable, expected, keeps) - care * worth(payable, expected, gives)
+        for letter in range(NUM_LETTERS):
+            move_letters(gives, keeps, letter, chosen[letter])
         if value > best:
             best = value
-            best_kind = first
-    return best_kind
+            best_choice[:] = chosen
+        more = next_choice(chosen, free)
+    n = 0
+    for kind in range(lowest, params.num_kinds):
+        letter = params.letter[kind]
+        for _ in range(min(best_choice[letter], cards_left(state, params, seat, kind, start, picked))):
+            best_choice[letter] -= 1
+            picks[n] = kind
+            n += 1
+    return n
 
 
 @kernel
-def cards_left(state, params, seat, start, picked):
-    """The kinds of the cards not picked in this pass, in rising order, one entry a card."""
-    left = np.zeros(params.num_kinds, np.int64)
-    total = -picked
-    for kind in range(params.num_kinds):
-        left[kind] = state.hand[seat, kind]
-        total += int(state.hand[seat, kind])
-    for place in range(start, start + picked):
-        left[state.passed[seat, place]] -= 1
-    cards = np.zeros(total, np.int64)
-    i = 0
-    for kind in range(params.num_kinds):
-        for _ in range(left[kind]):
-            cards[i] = kind
-            i += 1
-    return cards
+def move_letters(source, target, letter, number):
+    """So many cards of a letter go from one count to the other."""
+    source[letter] -= number
+    target[letter] += number
 
 
 @kernel
-def letters_held(state, params, seat):
-    """Cards of each letter in the hand of ``seat``: (7,) int64."""
-    letters = np.zeros(NUM_LETTERS, np.int64)
+def count_letters(state, params, seat, letters):
+    """Add the cards of each letter in the hand of ``seat`` to ``letters``."""
     for kind in range(params.num_kinds):
         letters[params.letter[kind]] += int(state.hand[seat, kind])
-    return letters
 
 
 @kernel
-def expected_pay(state, params, seat, own_goal):
-    """What one copy of each combination is expected to be paid by all four goals, if ``seat`` gives ``own_goal``."""
-    kinds = params.num_kinds
-    times = np.zeros(kinds, np.float64)  # expected number of goals of each kind
-    unseen = np.zeros(kinds, np.int64)
-    total = 0
-    for kind in range(kinds):
-        unseen[kind] = params.deck[kind] - state.hand[seat, kind]
-    revealed = 0 if state.phase == GOALS else int(state.phase)
+def cards_left(state, params, seat, kind, start, picked):
+    """Cards of a kind in the hand of ``seat`` that it has not picked yet in the pass that begins at ``start``."""
+    left = int(state.hand[seat, kind])
+    for place in range(start, start + picked):
+        left -= int(state.passed[seat, place] == kind)
+    return left
+
+
+@kernel
+def choose_lowest(chosen, free, number):
+    """Choose ``number`` more of the ``free`` cards, of the lowest letters that have some left."""
+    letter = 0
+    while number > 0:
+        more = min(number, free[letter] - chosen[letter])
+        chosen[letter] += more
+        number -= more
+        letter += 1
+
+
+@kernel
+def next_choice(chosen, free):
+    """Go on to the next choice of as many letters, fewer of the highest letter coming first; False after the last."""
+    lower = 0
+    for letter in range(NUM_LETTERS):
+        if lower > 0 and chosen[letter] < free[letter]:
+            chosen[letter] += 1
+            for other in range(letter):
+                chosen[other] = 0
+            choose_lowest(chosen, free, lower - 1)
+            return True
+        lower += chosen[letter]
+    return False
+
+
+@kernel
+def expect_goals(state, params, seat, expected):
+    """Add to ``expected`` how many of the four goals are of each kind, as ``seat`` expects in a pass."""
+    own_goal = state.goal[seat]
+    known = int(state.phase)
     own_seen = False
-    for display in range(revealed):
+    for display in range(known):
         kind = state.goal[state.owner[display]]
-        times[kind] += 1.0
-        unseen[kind] -= 1
+        expected[kind] += 1.0
         own_seen = own_seen or kind == own_goal
-    known = revealed
     if not own_seen:  # an own goal of a revealed kind is taken for the revealed one
-        times[own_goal] += 1.0
+        expected[own_goal] += 1.0
         known += 1
-        if state.phase != GOALS:
-            unseen[own_goal] -= 1
-    for kind in range(kinds):
-        total += max(unseen[kind], 0)
-    pays = np.zeros(params.first_combination[kinds], np.float64)
-    for kind in range(kinds):
-        expected = times[kind]
-        if total > 0:
-            expected += (DISPLAYS - known) * max(unseen[kind], 0) / total
-        for combination in range(params.first_combination[kind], params.first_combination[kind + 1]):
-            pays[combination] = expected * params.points[combination]
-    return pays
+    expect_unknown_goals(state, params, seat, known, expected)
 
 
 @kernel
-def worth(params, pays, letters):
-    """What the goals are expected to pay for a hand of ``letters`` (P14-P17)."""
+def expect_unknown_goals(state, params, seat, known, expected):
+    """Add what the goals that are not among the ``known`` ones are on average: any card that ``seat`` has not seen."""
+    total = 0
+    for kind in range(params.num_kinds):
+        total += count_unseen(state, params, seat, kind, expected)
+    if total == 0 or known == DISPLAYS:
+        return
+    for kind in range(params.num_kinds):
+        expected[kind] += (DISPLAYS - known) * count_unseen(state, params, seat, kind, expected) / total
+
+
+@kernel
+def count_unseen(state, params, seat, kind, known):
+    """Cards of a kind that ``seat`` has not seen, if ``known[kind]`` of them are goals that lie on the table."""
+    return max(params.deck[kind] - int(state.hand[seat, kind]) - int(known[kind]), 0)
+
+
+@kernel
+def payable_combinations(params, expected, letters):
+    """What ``letters`` can be paid for by goals of kinds that are ``expected`` at all: (n, 3 + 2 * 7) int64.
+
+    A row is the goal's kind, the points for a copy, and letters and how many of each it takes, up to column ``STOP``.
+    """
+    rows = np.empty((params.first_combination[params.num_kinds], FIRST + 2 * NUM_LETTERS), np.int64)
+    n = 0
+    for kind in range(params.num_kinds):
+        if expected[kind] == 0.0:
+            continue
+        for combination in range(params.first_combination[kind], params.first_combination[kind + 1]):
+            stop = FIRST
+            for letter in range(NUM_LETTERS):
+                need = params.need[combination, letter]
+                if need > letters[letter]:
+                    stop = -1
+                    break
+                if need > 0:
+                    rows[n, stop] = letter
+                    rows[n, stop + 1] = need
+                    stop += 2
+            if stop >= 0:
+                rows[n, KIND] = kind
+                rows[n, POINTS] = params.points[combination]
+                rows[n, STOP] = stop
+                n += 1
+    return rows[:n]
+
+
+@kernel
+def worth(payable, expected, letters):
+    """What the ``expected`` goals pay for a hand of ``letters`` (P14-P17)."""
     value = 0.0
-    for combination in range(len(pays)):
+    for i in range(len(payable)):
         copies = PLENTY
-        for letter in range(NUM_LETTERS):
-            need = params.need[combination, letter]
-            if need == 1:
-                copies = min(copies, letters[letter])
-            elif need > 1:
-                copies = min(copies, letters[letter] // need)
-        value += copies * pays[combination]
+        for k in range(FIRST, payable[i, STOP], 2):
+            need = payable[i, k + 1]
+            held = letters[payable[i, k]]
+            copies = min(copies, held if need == 1 else held // need)
+        value += copies * (expected[payable[i, KIND]] * payable[i, POINTS])
     return value
 
 
@@ -169,4 +248,4 @@ def build(game: Game, argument: str) -> Policy:
             raise ValueError
     except ValueError:
         raise ValueError(f"the care in 'heuristic:CARE' must be a number from 0 to 10, got {argument!r}.") from None
-    return ScriptedPolicy(choose, [care])
+    return PlanningPolicy(choose, plan, MAX_HAND, [care])
