@@ -2,6 +2,8 @@
 
 python -m experiments.evaluate lama --policies ppo:runs/x/model.zip heuristic heuristic random --deals 2000
 
+With ``--record games.jsonl`` every game is kept, to be replayed or read as a table (``experiments.decisions``).
+
 With ``--ray`` each ``--games-at-once`` games are one Ray task, here or on a cluster, with exactly the same numbers.
 """
 
@@ -29,6 +31,7 @@ from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
 from llama_envs.core.options import check_int
 from llama_envs.core.policy import Players, Policy, make_policy
+from llama_envs.core.recording import RecordedGame, Recorder, write_games
 
 Z95 = 1.959964  # half the width of a 95 % normal interval, in standard errors
 
@@ -45,6 +48,8 @@ class Options:
     """Seed of the deals and of policies that draw."""
     out: Path | None = None
     """Also write the table to this CSV file."""
+    record: Path | None = None
+    """Also write every game to this file, one line of JSON each (llama_envs.core.recording reads them)."""
     games_at_once: int = 8192
     """Games played together, with --ray in one task; changes speed and memory only."""
     ray: bool = False
@@ -67,12 +72,14 @@ class Games:
         score: (deals, rotations, P) final total of each entrant.
         truncated: (deals, rotations) bool.
         seconds: wall time.
+        recorded: every game, deal by deal and rotation by rotation; empty unless asked for.
     """
 
     win: npt.NDArray[np.float64]
     score: npt.NDArray[np.float64]
     truncated: npt.NDArray[np.bool_]
     seconds: float
+    recorded: Sequence[RecordedGame] = ()
 
 
 def play(
@@ -83,33 +90,37 @@ def play(
     games_at_once: int = 8192,
     spread: Callable[..., Any] = map,
     quiet: bool = False,
+    record: Sequence[str] = (),
 ) -> Games:
     """Play ``deals`` deals in every rotation of ``policies`` (one for each seat).
 
     In rotation r, entrant e sits at seat (e + r) mod P. A game depends on ``seed``, its deal and its rotation alone.
     ``spread`` maps over parts of the deals: ``map``, or ``ray_map``. The parts do not depend on it, so that policies
     meet the same rows together and their floats are the same too. ``quiet`` shows no progress bar.
+    With ``record``, the names of the policies, every game is recorded too.
     """
     players = game.num_players
     seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64).astype(np.uint64, copy=False)
     win = np.full((deals, players, players), np.nan)
     score = np.zeros((deals, players, players))
     truncated = np.zeros((deals, players), np.bool_)
+    recorded: list[RecordedGame] = []
     started = time.perf_counter()
     at_once = max(games_at_once // players, 1)
     parts = [slice(first, min(first + at_once, deals)) for first in range(0, deals, at_once)]
     with Progress(transient=True, disable=quiet) as progress:
         task = progress.add_task("playing", total=deals)
-        results = spread(partial(_play_deals, game, list(policies)), [seeds[part] for part in parts])
+        results = spread(partial(_play_deals, game, list(policies), tuple(record)), [seeds[part] for part in parts])
         for part, result in zip(parts, results, strict=True):
-            win[part], score[part], truncated[part] = result
+            win[part], score[part], truncated[part], played = result
+            recorded += played
             progress.advance(task, part.stop - part.start)
-    return Games(win, score, truncated, time.perf_counter() - started)
+    return Games(win, score, truncated, time.perf_counter() - started, recorded)
 
 
 def _play_deals(
-    game: Game, policies: Sequence[Policy], seeds: npt.NDArray[np.uint64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    game: Game, policies: Sequence[Policy], names: Sequence[str], seeds: npt.NDArray[np.uint64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_], list[RecordedGame]]:
     players = game.num_players
     shape = (len(seeds), players, players)
     rotation = np.tile(np.arange(players), len(seeds))
@@ -119,8 +130,9 @@ def _play_deals(
     streams = np.stack([policy_streams(len(per_game), per_game, lane) for lane in range(players)], axis=1)
     table = Players(batch, policies, entrant, streams=np.take_along_axis(streams, entrant, axis=1))
     actions = np.zeros(len(per_game), np.int64)
+    recorder = Recorder(batch) if names else None
     while table.act(actions).any():
-        batch.step(actions)
+        (recorder or batch).step(actions)
     seat = (np.arange(players) + rotation[:, None]) % players  # (games, entrant) -> where it sits
     total = batch.state["total"].astype(np.float64)
     cut = batch.state["truncated"].copy()
@@ -129,6 +141,7 @@ def _play_deals(
         np.take_along_axis(share, seat, axis=1).reshape(shape),
         np.take_along_axis(total, seat, axis=1).reshape(shape),
         cut.reshape(shape[:2]),
+        recorder.games(np.array(names)[entrant].tolist()) if recorder else [],
     )
 
 
@@ -192,27 +205,37 @@ def evaluate(
     seed: int,
     games_at_once: int = 8192,
     spread: Callable[..., Any] = map,
+    record: Path | None = None,
 ) -> tuple[pd.DataFrame, float]:
     """The table of ``names`` (one for each seat) and the seconds it took; ``spread`` as in :func:`play`.
 
+    With ``record`` every game is written to that file.
+
     Raises:
-        ValueError: the number of names is not the number of players, or a name or number is wrong.
+        ValueError: the number of names is not the number of players, a name or number is wrong, or ``record`` cannot be
+            written.
     """
     if len(names) != game.num_players:
         raise ValueError(f"policies must be {game.num_players} names, one for each seat, got {len(names)}.")
     check_int("deals", deals, 1, 10_000_000)
     check_int("games_at_once", games_at_once, 1, 2**24)
     policies = {name: make_policy(name, game) for name in names}
-    games = play(game, [policies[name] for name in names], deals, seed, games_at_once, spread)
+    kept = names if record is not None else ()
+    games = play(game, [policies[name] for name in names], deals, seed, games_at_once, spread, record=kept)
+    if record is not None:
+        try:
+            write_atomically(record, lambda path: write_games(path, games.recorded))
+        except OSError as error:
+            raise ValueError(f"cannot write {record} ({error.strerror}).") from None
     return summarise(game, names, games), games.seconds
 
 
 def _evaluate(game: Game, options: Options) -> tuple[pd.DataFrame, float]:
     arguments = (game, options.policies, options.deals, options.seed, options.games_at_once)
     if not options.ray:
-        return evaluate(*arguments)
+        return evaluate(*arguments, record=options.record)
     with ray_session(options.address):
-        return evaluate(*arguments, ray_map)
+        return evaluate(*arguments, ray_map, options.record)
 
 
 def main() -> None:

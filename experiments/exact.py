@@ -210,7 +210,7 @@ class Solution:
 
 def solve(variant: Variant) -> Solution:
     """Enumerate and solve a variant, twice: with perfect recall, and by observation."""
-    started = time.perf_counter()
+    started = time.process_time()
     form = enumerate_game(variant.make())
     most = 2000 if form.game.num_players > 2 else 100_000  # with more seats nothing promises that it gets there
     solver = CFRPlus(form, by_observation=False)
@@ -233,7 +233,7 @@ def solve(variant: Variant) -> Solution:
         "nash_conv_by_observation_percent": 100 * nash_conv(form, playable) / form.payoff_range,
         **{f"value_{seat}": value for seat, value in enumerate(game_values(form, strategy))},
         **{f"best_{seat}": best_response(form, strategy, seat).value for seat in range(form.game.num_players)},
-        "seconds": time.perf_counter() - started,
+        "cpu_seconds": time.process_time() - started,
         "command": command_of(variant.name),
     }
     return Solution(form, strategy, playable, row)
@@ -417,7 +417,7 @@ def solved_table(solutions: dict[str, Solution]) -> str:
     """The table of variants."""
     columns = (
         "variant", "players", "histories", "information sets", "observations", "iterations",
-        "NashConv, % of the payoff range", "the same, by observation alone", "value of each seat", "seconds",
+        "NashConv, % of the payoff range", "the same, by observation alone", "value of each seat", "CPU seconds",
     )  # fmt: skip
     lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for name, solution in solutions.items():
@@ -425,7 +425,7 @@ def solved_table(solutions: dict[str, Solution]) -> str:
         lines.append(
             f"| `{name}` | {row['players']} | {row['histories']:,} | {row['information_sets']:,} | "
             f"{row['observations']:,} | {row['iterations']} | {percent(row['nash_conv_percent'])} | "
-            f"{percent(row['nash_conv_by_observation_percent'])} | {values_text(row)} | {row['seconds']:.1f} |"
+            f"{percent(row['nash_conv_by_observation_percent'])} | {values_text(row)} | {row['cpu_seconds']:.1f} |"
         )
     return "\n".join(lines)
 
@@ -559,7 +559,7 @@ def study(options: Options) -> Path:
         row = solution.row
         rich.print(
             f"{variant.name}: {row['information_sets']:,} information sets, NashConv "
-            f"{row['nash_conv_percent']:.4f} % of the payoff range, {row['seconds']:.1f} s"
+            f"{row['nash_conv_percent']:.4f} % of the payoff range, {row['cpu_seconds']:.1f} s"
         )
         write_atomically(
             options.tables / f"{variant.name}.npz",
