@@ -1,7 +1,10 @@
-"""Policies that ship: importing this package registers ``heuristic``, ``ppo`` and ``mc`` by name."""
+"""Policies that ship: importing this package registers ``heuristic``, ``ppo``, ``baseline``, ``mc``
+and ``tabular`` by name."""
 
-from agents import heuristic, ppo, search
+from agents import baseline, heuristic, ppo, search, tabular
 
 heuristic.register()
 ppo.register()
+baseline.register()
 search.register()
+tabular.register()
