@@ -34,7 +34,7 @@ from llama_envs.core.registry import make_game
 Step = tuple[str, str]  # an experiment and its options
 
 DISTIL = ("experiments.distill", "--positions 6000000")
-RECIPES: dict[tuple[str, int], tuple[Step, ...]] = {}
+RECIPES: dict[tuple[str, int], tuple[Step, ...]] = {("lama", players): (DISTIL,) for players in (2, 3, 4, 6)}
 SMALL = {  # what --quick replaces: it tries the machinery and makes nothing of use
     "experiments.distill": "--positions 2048 --num-envs 128 --memory 4096",
     "experiments.train": "--steps 8192 --num-envs 128",

@@ -33,6 +33,8 @@ from llama_envs.core.game import Game
 from llama_envs.core.options import check_int
 from llama_envs.core.policy import Policy, look, make_policy
 
+UNIT = 5.0  # points of the game for which the network learns 1
+
 
 @dataclasses.dataclass(frozen=True)
 class Options:
@@ -50,7 +52,7 @@ class Options:
     """Who plays the other seats in half of the games; in the rest the network does."""
     explore: float = 0.05
     """Share of random moves."""
-    scale: float = 5.0
+    scale: float = 1.0
     """Points that make a difference of 1 between two logits."""
 
     num_envs: int = 1024
@@ -101,7 +103,7 @@ class Memory:
     def add(
         self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.bool_], value: npt.NDArray[np.float64]
     ) -> None:
-        """Positions (n, D), (n, A), and values (n, A) in units of a logit; they replace the oldest."""
+        """Positions (n, D), (n, A), and values (n, A) in units; they replace the oldest."""
         rows = np.arange(self.seen, self.seen + len(mask)) % len(self.mask)
         mean = np.where(mask, value, 0).sum(axis=1, keepdims=True) / mask.sum(axis=1, keepdims=True)
         self.observation[rows], self.mask[rows] = observation, mask
@@ -134,7 +136,7 @@ class Lesson:
         rows, seats = np.arange(options.num_envs), batch.to_move.astype(np.int64)
         view = look(batch, rows, seats, self.streams[0], self.teacher)
         values = self.teacher.values(view)
-        memory.add(view.observation, view.mask, values / options.scale)
+        memory.add(view.observation, view.mask, values / UNIT)
         actions = self.student.act(view)
         self.streams[0] = view.streams
         theirs = look(batch, rows, seats, self.streams[1], self.opponents)
@@ -174,6 +176,9 @@ def distil(game: Game, options: Options, folder: Path) -> None:
             ]
             rows.append({"step": memory.seen, "loss": np.mean(losses), "seconds": time.perf_counter() - started})
             progress.update(task, completed=memory.seen)
+    with torch.no_grad():
+        for parameter in model.policy.action_net.parameters():
+            parameter *= UNIT / options.scale
     frame = pd.DataFrame(rows)
     write_atomically(folder / "metrics.csv", lambda path: frame.to_csv(path, index=False))
     write_atomically(folder / "model.zip", model.save)

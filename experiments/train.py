@@ -56,6 +56,8 @@ class Options:
     """Decisions of the learner to train on."""
     start: str = ""
     """A model file to start from (it must have the same layers); empty: random weights."""
+    hold: int = 0
+    """Rollouts at the beginning in which only the value network learns, as a started policy may have none of use."""
     resume: bool = False
     """Go on with the run --name from its last checkpoint; give the options it was started with."""
     checkpoint_every: int = 10
@@ -111,6 +113,7 @@ class Options:
         ):  # fmt: skip
             check_int(field, getattr(self, field), 1, most)
         check_int("deals", self.deals, 0, 10_000_000)
+        check_int("hold", self.hold, 0, 10**6)
         for field in ("self_weight", "snapshot_weight", "scripted_weight", "entropy"):
             if not getattr(self, field) >= 0:
                 raise ValueError(f"{field} must be 0 or more, got {getattr(self, field)}.")
@@ -206,6 +209,9 @@ class Keeper(BaseCallback):
                 self.league.remember(self.model)
             if self.rollouts % self.options.checkpoint_every == 0:
                 self.save()
+        policy: Any = self.model.policy
+        for part in (policy.mlp_extractor.policy_net, policy.action_net):
+            part.requires_grad_(self.rollouts >= self.options.hold)
         self.rollouts += 1
 
     def _on_step(self) -> bool:
