@@ -34,7 +34,11 @@ from llama_envs.core.registry import make_game
 Step = tuple[str, str]  # an experiment and its options
 
 DISTIL = ("experiments.distill", "--positions 6000000")
-RECIPES: dict[tuple[str, int], tuple[Step, ...]] = {("lama", players): (DISTIL,) for players in (2, 3, 4, 6)}
+BY_SCORE = ("experiments.train", "--reward score --steps 6000000 --entropy 0.003 --layers 256 256")
+RECIPES: dict[tuple[str, int], tuple[Step, ...]] = {
+    **{("lama", players): (DISTIL,) for players in (2, 3, 4, 6)},
+    **{("llama_llama", players): (BY_SCORE,) for players in (2, 3, 4)},
+}
 SMALL = {  # what --quick replaces: it tries the machinery and makes nothing of use
     "experiments.distill": "--positions 2048 --num-envs 128 --memory 4096",
     "experiments.train": "--steps 8192 --num-envs 128",
