@@ -22,22 +22,22 @@ MOST_BLOCKS = 50_000  # that a balanced design is chosen from
 NODES = 2000  # of the search for a small balanced design: a limit that does not depend on the machine
 
 
-def make_tables(policies: int, players: int, design: str) -> list[Table]:
+def make_tables(policies: int, players: int, design: str, rest: int | None = None) -> list[Table]:
     """The tables at which ``policies`` policies (2 or more) meet, ``players`` seats each.
 
     ``round_robin``: every set of P different policies; with fewer policies than seats, every way to fill the seats
     with at least two of them. ``balanced``: fewer tables, chosen so that every policy sits at equally many and every
     pair meets at equally many (a 2-design). ``one_vs_rest``: one policy against P-1 of another, for every ordered pair.
-    ``auto``: the round robin if that is at most 40 tables, else balanced.
+    ``auto``: the round robin if that is at most 40 tables, else balanced. With ``rest`` there are only tables of one
+    policy against P-1 of that one.
 
     Raises:
         ValueError: an unknown design, or too many tables.
     """
     check_choice("design", design, DESIGNS)
-    if design == "one_vs_rest" or (players == 2 and design == "balanced"):
-        return sorted(
-            {tuple(sorted((one, *[other] * (players - 1)))) for one, other in permutations(range(policies), 2)}
-        )
+    if rest is not None or design == "one_vs_rest" or (players == 2 and design == "balanced"):
+        pairs = [pair for pair in permutations(range(policies), 2) if rest in (None, pair[1])]
+        return sorted({tuple(sorted((one, *[other] * (players - 1)))) for one, other in pairs})
     whole = comb(policies, players) if policies >= players else comb(policies + players - 1, players) - policies
     if design == "balanced" or (design == "auto" and whole > FEW_TABLES):
         return balanced(policies, players) if policies > players else list(_all_tables(policies, players))

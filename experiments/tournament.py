@@ -68,6 +68,8 @@ class Options:
     """"round_robin": every set of policies that fills a table; "balanced": fewer tables, at which every pair meets
     equally often; "one_vs_rest": one policy against the rest of the seats held by another, for every pair;
     "auto": the round robin if it is small, else balanced."""
+    rest: str = ""
+    """One of the policies: then only tables of one other among P-1 of it are played."""
     seed: int = 0
     """Seed of the deals, of policies that draw, and of the resampling behind the intervals of ratings."""
     block: int = 100
@@ -174,12 +176,18 @@ class Watched:
 
 
 def make_plan(
-    game: Game, policies: Sequence[str] | Mapping[str, Spec], deals: int, design: str, block: int, seed: int
+    game: Game,
+    policies: Sequence[str] | Mapping[str, Spec],
+    deals: int = 1000,
+    design: str = "auto",
+    block: int = 100,
+    seed: int = 0,
+    rest: str = "",
 ) -> Plan:
     """Names in a fixed order, one named twice numbered, and their tables.
 
     Raises:
-        ValueError: fewer than two policies, one that cannot be made, or too many tables.
+        ValueError: fewer than two policies, one that cannot be made, too many tables, or ``rest`` is not among them.
     """
     named: dict[str, Spec] = {}
     if isinstance(policies, Mapping):
@@ -192,9 +200,12 @@ def make_plan(
         raise ValueError(f"policies must be two or more, got {len(named)}.")
     for spec in named.values():
         make_policy(spec, game)
-    tables = make_tables(len(named), game.num_players, design)
+    names = sorted(named)
+    if rest and rest not in names:
+        raise ValueError(f"rest must be one of the policies, {', '.join(names)}, got {rest!r}.")
+    tables = make_tables(len(names), game.num_players, design, names.index(rest) if rest else None)
     orders = tuple(seat_orders(game.num_players, seed))
-    return Plan(game, {name: named[name] for name in sorted(named)}, tuple(tables), orders, deals, block, seed)
+    return Plan(game, {name: named[name] for name in names}, tuple(tables), orders, deals, block, seed)
 
 
 def run_tournament(plan: Plan, folder: Path, workers: int = 1, pool: Executor | None = None) -> Tournament:
@@ -389,8 +400,7 @@ def readable_matrix(tournament: Tournament) -> pd.DataFrame:
     order = list(tournament.standings["policy"])
     pairs = tournament.pairwise
     text = [plus_minus(share, half) for share, half in zip(pairs["share"], pairs["share_95"], strict=True)]
-    cells = matrix(pairs.assign(text=text), "policy", "against", "text", order).fillna("")
-    return cells.rename_axis(index="policy", columns=None).reset_index()
+    return _text_matrix(pairs.assign(text=text), "against", order)
 
 
 def readable_one_vs_rest(tournament: Tournament) -> pd.DataFrame:
@@ -400,8 +410,14 @@ def readable_one_vs_rest(tournament: Tournament) -> pd.DataFrame:
         return frame
     order = [policy for policy in tournament.standings["policy"] if policy in {*frame["policy"], *frame["rest"]}]
     pairs = zip(frame["win_share"], frame["win_share_95"], strict=True)
-    cells = matrix(frame.assign(text=[plus_minus(*pair) for pair in pairs]), "policy", "rest", "text", order)
-    return cells.fillna("").rename_axis(index="policy", columns=None).reset_index()
+    return _text_matrix(frame.assign(text=[plus_minus(*pair) for pair in pairs]), "rest", order)
+
+
+def _text_matrix(frame: pd.DataFrame, columns: str, order: Sequence[str]) -> pd.DataFrame:
+    """The column "text" as a matrix, blank where there is nothing; rows and columns that hold nothing are left out."""
+    cells = matrix(frame, "policy", columns, "text", order).astype(object)
+    cells = cells.dropna(axis=0, how="all").dropna(axis=1, how="all")
+    return cells.where(cells.notna(), "").rename_axis(index="policy", columns=None).reset_index()
 
 
 def markdown(frame: pd.DataFrame) -> str:
@@ -556,14 +572,16 @@ def main() -> None:
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     plan = run_or_exit(
-        lambda: make_plan(game, options.policies, options.deals, options.design, options.block, options.seed)
+        lambda: make_plan(
+            game, options.policies, options.deals, options.design, options.block, options.seed, options.rest
+        )
     )
     name = options.name or (
         f"tournament-{game.name}-{game.num_players}p-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
     )
     config = {
         "game": game.id, **call.config, "policies": list(plan.policies), "deals": plan.deals, "design": options.design,
-        "block": plan.block, "seed": plan.seed, "tables": [list(table) for table in plan.tables],
+        "rest": options.rest, "block": plan.block, "seed": plan.seed, "tables": [list(table) for table in plan.tables],
     }  # fmt: skip
     folder = run_or_exit(lambda: open_run(name, config, options.resume))
     run_or_exit(lambda: check_same(folder, config))

@@ -28,10 +28,10 @@ FILES = ("standings.csv", "pairwise.csv", "tables.csv", "heatmap.png", "report.m
 
 
 def play(folder: Path, policies: object, players: int = 2, game: str = "lama", **options: object) -> Tournament:
-    plain = {"deals": 40, "design": "auto", "block": 100, "seed": 0, "workers": 1, **options}
-    names = {"deals", "design", "block", "seed", "workers"}
+    plain = {"deals": 40, "design": "auto", "block": 100, "seed": 0, "workers": 1, "rest": "", **options}
+    names = {"deals", "design", "block", "seed", "workers", "rest"}
     room = make_game(game, num_players=players, **{key: value for key, value in plain.items() if key not in names})
-    settings = {key: plain[key] for key in ("deals", "design", "block", "seed")}
+    settings = {key: plain[key] for key in names - {"workers"}}
     plan = make_plan(room, policies, **settings)  # type: ignore[arg-type]
     return run_tournament(plan, folder, workers=plain["workers"])  # type: ignore[arg-type]
 
@@ -115,6 +115,13 @@ def test_every_pair_meets_and_every_table_is_full_in_every_design(design: str, p
 def test_two_policies_at_a_table_of_four_meet_in_every_split_and_one_against_three_is_among_them() -> None:
     assert make_tables(2, 4, "auto") == [(0, 0, 0, 1), (0, 0, 1, 1), (0, 1, 1, 1)]
     assert make_tables(2, 4, "one_vs_rest") == [(0, 0, 0, 1), (0, 1, 1, 1)]
+
+
+def test_with_a_rest_every_other_policy_sits_alone_among_it(tmp_path: Path) -> None:
+    assert make_tables(3, 4, "auto", rest=1) == [(0, 1, 1, 1), (1, 1, 1, 2)]
+    done = play(tmp_path, ("random", "heuristic", "heuristic:0"), 3, rest="heuristic")
+    assert set(done.one_vs_rest["rest"]) == {"heuristic"}
+    assert set(done.one_vs_rest["policy"]) == {"random", "heuristic:0"}
 
 
 def test_too_many_tables_are_refused_with_a_way_out() -> None:
@@ -448,6 +455,7 @@ def test_a_run_writes_tables_picture_report_command_versions_and_seed(
         (["lama", "--policies", "heuristic", "nobody"], "unknown policy 'nobody'; known are"),
         (["lama", "--policies", "heuristic", "ppo:missing.zip"], "there is no model file missing.zip"),
         (["lama", "--design", "swiss"], "design must be one of"),
+        (["lama", "--rest", "mc:5"], "rest must be one of the policies, heuristic, random, got 'mc:5'"),
         (["lama", "--deals", "0"], "deals must be an integer from 1"),
         (["llama_llama", "--num-players", "5"], "num_players must be an integer from 2 to 4, got 5"),
         (["lama", "--name", "nothing", "--resume"], "there is no run"),
