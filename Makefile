@@ -1,6 +1,7 @@
 # make install   .venv with everything pinned
 # make train     train an agent and measure it        (GAME=lama ARGS="--num-players 3")
 # make test      linters, types and every test but those on Ray
+# make benchmark play the policies against each other and write experiments/reports   (ARGS=--quick: to try it)
 # make test-ray  those, in .venv-ray: Ray pins an older Gymnasium
 PYTHON ?= python3
 GAME ?= lama
@@ -8,7 +9,7 @@ ARGS ?=
 BIN := .venv/bin
 RAY := .venv-ray/bin
 
-.PHONY: install train test test-ray format clean
+.PHONY: install train benchmark test test-ray format clean
 
 install: .venv/installed
 
@@ -22,6 +23,9 @@ install: .venv/installed
 
 train: install
 	$(BIN)/python -m experiments.train $(GAME) $(ARGS)
+
+benchmark: install
+	$(BIN)/python -m experiments.benchmark $(ARGS)
 
 test: install
 	$(BIN)/ruff check .

@@ -1,0 +1,169 @@
+"""experiments.benchmark: the report is made of what was played, and claims what its intervals carry."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import benchmark as module
+from experiments import tournament
+from experiments.benchmark import FULL, QUICK, Measured, Setting, beats, findings, first_cycle, strongest, unbeaten
+from experiments.standings import Results, pairwise, standings
+from experiments.tournament import Tournament, make_plan
+from llama_envs.core.registry import game_names, make_game
+
+TINY = tuple(
+    Setting(game, players, ("heuristic", "random", "nobody"), 4, 3, ("heuristic", "heuristic:0", "nobody:2"), 3, (), 0)
+    for game, players in (("lama", 2), ("lama", 3), ("llama_llama", 2))
+)
+TINY = (dataclasses.replace(TINY[0], targets=("heuristic", "nobody"), steps=64), *TINY[1:])
+
+
+def main(arguments: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The command line in this process: its exit code."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["benchmark", *arguments])
+    try:
+        module.main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def made_up(chances: dict[tuple[str, str], float], deals: int) -> Tournament:
+    """A tournament of two at a table in which the first of each pair wins with the given chance."""
+    rng = np.random.default_rng(0)
+    names = sorted({name for pair in chances for name in pair})
+    win = np.zeros((deals, len(chances), 2, 2))
+    for number, chance in enumerate(chances.values()):
+        win[:, number, :, 0] = rng.random((deals, 2)) < chance
+    win[..., 1] = 1 - win[..., 0]
+    tables = tuple((names.index(one), names.index(other)) for one, other in chances)
+    results = Results(tuple(names), tables, win, win * 0, np.zeros(win.shape[:3], np.bool_), {})
+    game = make_game("lama", num_players=2)
+    plan = make_plan(game, dict.fromkeys(names, "random"), deals)
+    empty = pd.DataFrame()
+    timing = pd.DataFrame({"policy": names, "ms_per_decision": 1.0})
+    return Tournament(plan, results, standings(game, results, 0), pairwise(results), empty, empty, timing)
+
+
+def measured(table: Tournament, **parts: object) -> Measured:
+    setting = Setting("lama", 2, tuple(table.plan.policies), 1, 0, (), 0, (), 0)
+    blank = Measured(setting, table.plan.game, {}, table, None, None, pd.DataFrame(), {}, Path())
+    return dataclasses.replace(blank, **parts)  # type: ignore[arg-type]
+
+
+def test_a_policy_is_called_strongest_only_where_every_interval_says_so() -> None:
+    clear = made_up({("a", "b"): 0.8, ("a", "c"): 0.8, ("b", "c"): 0.5}, 200)
+    assert unbeaten(clear) == ["a"]
+    assert strongest([measured(clear)]) == "`a` beats every other policy with 2 players."
+    vague = made_up({("a", "b"): 0.52, ("a", "c"): 0.8, ("b", "c"): 0.8}, 30)
+    assert set(unbeaten(vague)) == {"a", "b"}
+    assert "single out no policy" in strongest([measured(vague)])
+    assert not beats(vague)["a", "b"]
+
+
+def test_a_cycle_is_reported_only_where_the_intervals_show_it() -> None:
+    chances = {("a", "b"): 0.75, ("b", "c"): 0.75, ("c", "a"): 0.75}
+    assert first_cycle(made_up(chances, 200)) == ("a", "b", "c")
+    assert first_cycle(made_up(dict.fromkeys(chances, 0.52), 30)) is None
+    text = "\n".join(findings([measured(made_up(chances, 200))]))
+    assert "a cycle: `a` beats `b` beats `c` beats `a`" in text
+    assert "single out no policy" in text
+
+
+def test_the_comparison_at_equal_time_and_the_baseline_say_more_less_or_neither() -> None:
+    for chance, words in ((0.8, "more than"), (0.2, "less than"), (0.5, "neither clearly more nor less than")):
+        duel = made_up({("ismcts:2ms", "mc:2ms"): chance}, 60)
+        table = made_up({("baseline", "heuristic"): chance}, 60)
+        text = "\n".join(findings([measured(table, duel=duel)]))
+        assert f"At equal time `ismcts:2ms` wins {words} `mc:2ms` with 2 players." in text
+        assert f"One `baseline` among `heuristic`s wins {words} an equal share with 2 players." in text
+
+
+def test_exploitability_is_claimed_only_above_zero() -> None:
+    table = made_up({("a", "b"): 0.5}, 30)
+    rows = pd.DataFrame({"target": ["weak", "firm"], "lower_bound": [0.04, 0.0]})
+    text = "\n".join(findings([measured(table, exploited=rows)]))
+    assert "`weak` is exploitable with 2 players; no gain was shown against `firm` with 2 players." in text
+    assert "≥ 0.040" in text
+
+
+def test_failures_are_among_the_findings() -> None:
+    table = made_up({("a", "b"): 0.5}, 30)
+    failed = dataclasses.replace(table, results=dataclasses.replace(table.results, errors={"b": "RuntimeError: no"}))
+    assert "`b` failed (RuntimeError: no) and is not rated." in "\n".join(findings([measured(failed)]))
+
+
+def test_a_small_benchmark_writes_a_report_whose_commands_give_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    committed = tmp_path / "reports" / "benchmark.md"
+    monkeypatch.setattr(module, "REPORT", committed)
+    monkeypatch.setattr(module, "QUICK", TINY)
+    sizes = {"num_envs": 16, "rollout": 4, "batch_size": 64, "layers": (8,), "selection_deals": 2, "deals": 3}
+    options = module.exploit.Options(steps=64, threads=1, start="none", **sizes)  # type: ignore[arg-type]
+    monkeypatch.setattr(module, "exploit_options", lambda *_: options)
+    assert main(["--quick", "--name", "x", "--workers", "1"], tmp_path, monkeypatch) == 0
+    assert not committed.parent.exists(), "the quick form touched the committed report"
+    folder = tmp_path / "runs" / "x"
+    text = (folder / "benchmark.md").read_text()
+    for setting in TINY:
+        assert f"## {make_game(setting.game, num_players=setting.players).title}, {setting.players} players" in text
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
+    assert len(pictures) == 3
+    assert all((folder / name).read_bytes()[:4] == b"\x89PNG" for name in pictures)
+    assert "unknown policy 'nobody'" in text
+    assert "seed 0" in text
+    assert "## Exploitability" in text
+    commands = re.findall(r"`python -m (experiments\.tournament [^`]*)`", text)
+    assert len(commands) == 3 + 1 + 3
+    for number, command in enumerate(commands[:3]):
+        words = [*shlex.split(command)[1:], "--name", f"again{number}", "--workers", "1"]
+        monkeypatch.setattr(sys, "argv", ["tournament", *words])
+        tournament.main()
+    parts = [folder / "lama-2p" / "table", folder / "lama-2p" / "duel", folder / "lama-3p" / "table"]
+    for number, part in enumerate(parts):
+        again = tmp_path / "runs" / f"again{number}" / "standings.csv"
+        assert again.read_bytes() == (part / "standings.csv").read_bytes()
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("parts/*")}
+    assert main(["--quick", "--name", "x", "--workers", "1", "--resume"], tmp_path, monkeypatch) == 0
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("parts/*")} == before
+    assert main(["--quick", "--name", "x"], tmp_path, monkeypatch) == 2
+
+
+def test_the_section_on_the_baselines_is_made_of_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BASELINES", tmp_path)
+    assert module.baseline_section() == []
+    record = {
+        "commands": ["python -m experiments.train lama --steps 5"], "seed": 7, "minutes": 12.5, "bytes": 512_000,
+        "versions": {"torch": "9.9"},
+        "evaluation": {"against": {"heuristic": {"win_share": 0.3, "win_share_95": 0.01}}},
+    }  # fmt: skip
+    (tmp_path / "lama_4p.json").write_text(json.dumps(record))
+    (tmp_path / "README.md").write_text("# Baselines\n\n## What was tried\n\n```\n# a comment\n```\n")
+    text = "\n".join(module.baseline_section())
+    assert "| lama_4p | 7 | 12.5 | 512 | 0.300 ± 0.010 |" in text
+    assert "`python -m experiments.train lama --steps 5`" in text
+    assert "torch 9.9" in text
+    assert "\n### What was tried\n\n```\n# a comment\n```" in text
+    assert "# Baselines" not in text
+
+
+def test_full_and_quick_cover_both_games_at_the_same_numbers_of_players() -> None:
+    for settings in (FULL, QUICK):
+        assert {setting.game for setting in settings} == set(game_names())
+        for setting in settings:
+            make_game(setting.game, num_players=setting.players)
+    players = [[(setting.game, setting.players) for setting in settings] for settings in (FULL, QUICK)]
+    assert players[0] == players[1]
+    wanted = [("lama", n) for n in (2, 3, 4, 6)] + [("llama_llama", n) for n in (2, 3, 4)]
+    assert players[0] == wanted
