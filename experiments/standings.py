@@ -210,6 +210,30 @@ def table_results(game: Game, results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def every_place(results: Results, orders: Sequence[Sequence[int]]) -> pd.DataFrame:
+    """One row for each place in each game: deal, table, rotation, seat, policy, win share, score, cut short, rated.
+
+    ``orders`` has for each deal the circular order of a table's places: in rotation r the k-th of it holds seat
+    (k + r) mod P.
+    """
+    players = results.win.shape[3]
+    deal, table, rotation, place = (axis.ravel() for axis in np.indices(results.win.shape))
+    position = np.argsort(np.array(orders), axis=1)[deal, place]
+    return pd.DataFrame(
+        {
+            "deal": deal,
+            "table": table,
+            "rotation": rotation,
+            "seat": (position + rotation) % players,
+            "policy": np.array(results.policies)[np.array(results.tables)[table, place]],
+            "win_share": results.win.ravel(),
+            "score": results.score.ravel(),
+            "truncated": np.repeat(results.truncated.ravel(), players),
+            "rated": np.repeat(results.rated.ravel(), players),
+        }
+    )
+
+
 def ratings(results: Results, seed: int) -> tuple[Floats, Floats, Floats]:
     """(n,) rating, (n,) half-width of its 95 % interval, (n,) alpha-rank mass; NaN for policies without rated games.
 

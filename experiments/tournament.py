@@ -2,8 +2,9 @@
 
     python -m experiments.tournament lama --policies heuristic random mc:20 mc:100 --num-players 4 --deals 1000
 
-Everything goes to ``runs/<name>/``: standings.csv, pairwise.csv, one_vs_rest.csv, tables.csv, heatmap.png, report.md,
-timing.csv, config, exact command, versions, and in ``parts/`` the result of every game, so that ``--resume`` goes on.
+Everything goes to ``runs/<name>/``: standings.csv, pairwise.csv, one_vs_rest.csv, tables.csv, games.parquet (every
+game), heatmap.png, report.md, timing.csv, config, exact command, versions, and ``parts/``, from which ``--resume``
+goes on.
 Every deal is played at every table. A policy that raises an error is named with it; its games are not rated.
 """
 
@@ -18,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from datetime import datetime, timezone
 from functools import partial
@@ -39,6 +41,7 @@ from experiments.evaluate import play
 from experiments.run_folder import open_run, write_atomically, write_text
 from experiments.standings import (
     Results,
+    every_place,
     matrix,
     one_against_the_rest,
     pairwise,
@@ -116,6 +119,14 @@ class Plan:
         rounds = -(-self.deals // (self.block * len(self.orders)))
         parts = np.array_split(np.arange(self.deals), min(rounds * len(self.orders), self.deals))
         return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
+
+    @property
+    def order_of_deals(self) -> list[tuple[int, ...]]:
+        """The circular order of the places in each deal."""
+        orders = (self.orders[number % len(self.orders)] for number in range(len(self.blocks)))
+        return [
+            order for order, block in zip(orders, self.blocks, strict=True) for _ in range(block.stop - block.start)
+        ]
 
     @property
     def units(self) -> list[tuple[int, int]]:
@@ -363,6 +374,8 @@ def write_results(tournament: Tournament, folder: Path) -> None:
     for name, frame in frames.items():
         if len(frame):
             write_atomically(folder / f"{name}.csv", partial(_save_csv, frame))
+    games = every_place(tournament.results, tournament.plan.order_of_deals)
+    write_atomically(folder / "games.parquet", partial(games.to_parquet, index=False))
     draw_heat_map(tournament, folder / "heatmap.png")
     write_text(folder / "report.md", report(tournament, folder))
 
@@ -587,6 +600,8 @@ def main() -> None:
     run_or_exit(lambda: check_same(folder, config))
     try:
         tournament = run_tournament(plan, folder, options.workers or os.cpu_count() or 1)
+    except BrokenProcessPool:
+        fail(f"a worker process died; the same command with --name {name} --resume goes on.")
     except KeyboardInterrupt:
         fail(f"stopped; the same command with --name {name} --resume goes on.")
     show(tournament)

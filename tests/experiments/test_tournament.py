@@ -19,12 +19,13 @@ import agents  # noqa: F401
 from experiments import tournament as module
 from experiments.design import balanced, make_tables, seat_orders
 from experiments.standings import Results, alpha_rank, bradley_terry, pairwise, ratings, share_ratio, standings
-from experiments.tournament import Tournament, make_plan, run_tournament
-from llama_envs.core.policy import View, make_policy
+from experiments.tournament import Tournament, block_seed, make_plan, run_tournament
+from llama_envs.core.batch import Batch
+from llama_envs.core.policy import Players, View, make_policy
 from llama_envs.core.registry import game_names, make_game
 
 ROOT = Path(__file__).parents[2]
-FILES = ("standings.csv", "pairwise.csv", "tables.csv", "heatmap.png", "report.md")
+FILES = ("standings.csv", "pairwise.csv", "tables.csv", "games.parquet", "heatmap.png", "report.md")
 
 
 def play(folder: Path, policies: object, players: int = 2, game: str = "lama", **options: object) -> Tournament:
@@ -158,6 +159,28 @@ def test_every_policy_plays_every_seat_equally_often_and_deals_do_not_repeat(gam
                 openings.append(rows)
         assert asked.tolist() == [200, 200, 200]
     assert len(np.unique(np.concatenate(openings), axis=0)) > 350
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_the_table_of_all_games_says_who_sat_where_as_the_games_played_again_show(game: str, tmp_path: Path) -> None:
+    room = make_game(game, num_players=3)
+    names = ["heuristic", "heuristic:0", "heuristic:1"]  # their choices need no luck, so a game can be played again
+    plan = play(tmp_path, names, 3, game, deals=13).plan
+    games = pd.read_parquet(tmp_path / "games.parquet")
+    assert len(games) == 13 * 3 * 3
+    policies = [make_policy(name, room) for name in names]
+    for number, block in enumerate(plan.blocks):
+        size = block.stop - block.start
+        seeds = np.random.SeedSequence(block_seed(plan, number)).generate_state(size, np.uint64)
+        for rotation in range(3):
+            rows = games[games["deal"].between(block.start, block.stop - 1) & (games["rotation"] == rotation)]
+            rows = rows.sort_values(["deal", "seat"])
+            assignment = rows["policy"].map(names.index).to_numpy().reshape(size, 3)
+            batch = Batch(room, size, seeds.astype(np.uint64))
+            table, actions = Players(batch, policies, assignment, 0), np.zeros(size, np.int64)
+            while table.act(actions).any():
+                batch.step(actions)
+            assert np.array_equal(batch.state["total"], rows["score"].to_numpy().reshape(size, 3))
 
 
 @pytest.mark.parametrize("game", game_names())
