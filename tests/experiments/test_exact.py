@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import scipy.sparse
 from open_spiel.python import policy as spiel_policy
 from open_spiel.python.algorithms import expected_game_score, exploitability
+from rooms import CHECKOUT
 from scipy.optimize import linprog
 
 import agents  # noqa: F401
@@ -331,6 +333,23 @@ def test_a_run_writes_report_tables_and_policies_that_agree(tmp_path: Path) -> N
         assert f"python -m experiments.exact --variants {name} --seeds 0" in report
         table = load_table(tmp_path / "tables" / f"{name}.npz", variant.make())
         assert len(table) == frame.loc[name, "observations"]
+
+
+def test_the_committed_report_is_about_the_committed_numbers_and_variants() -> None:
+    folder = CHECKOUT / "experiments" / "reports"
+    report = (folder / "exact.md").read_text()
+    rows = pd.read_csv(folder / "exact.csv").to_dict("records")
+    assert [row["variant"] for row in rows] == [variant.name for variant in exact.VARIANTS]
+    solutions: Any = {row["variant"]: SimpleNamespace(row=row) for row in rows}
+    for line in exact.findings(solutions).splitlines():
+        assert line in report
+    assert exact.variants_text(list(exact.VARIANTS)) in report
+    for row in rows:
+        assert (
+            f"| `{row['variant']}` | {row['players']} | {row['histories']:,} | {row['information_sets']:,} |" in report
+        )
+        if row["variant"] != "llama_llama-ab12-4p-score":
+            assert row["nash_conv_percent"] < 0.1
 
 
 def test_names_of_variants_are_unique_and_an_unknown_one_is_refused() -> None:
