@@ -77,6 +77,12 @@ class Setting:
     targets: tuple[str, ...]
     steps: int
 
+    def scaled(self, factor: float) -> Setting:
+        """As many times the deals and steps, at least 2 of what is not 0."""
+        sizes = {name: getattr(self, name) for name in ("deals", "alone_deals", "duel_deals", "steps")}
+        larger = {name: max(round(size * factor), 2) for name, size in sizes.items() if size}
+        return dataclasses.replace(self, **larger)
+
     @property
     def label(self) -> str:
         """As in ``lama-4p``."""
@@ -86,26 +92,25 @@ class Setting:
 FAST = ("random", "heuristic", "baseline")
 LAMA = (*FAST, "heuristic:3", "mc:100", "mc:400", "ismcts:400")
 LLAMA = (*FAST, "heuristic:0", "mc:8", "mc:32", "ismcts:100")
-DUEL = ("mc:2ms", "ismcts:2ms")
+DUEL = ("mc:1ms", "ismcts:1ms")
 TARGETS = ("heuristic", "baseline")
 FULL = (
-    Setting("lama", 2, LAMA, 400, 0, DUEL, 500, TARGETS, 1_500_000),
-    Setting("lama", 3, LAMA, 200, 300, DUEL, 100, TARGETS, 1_500_000),
-    Setting("lama", 4, LAMA, 100, 300, DUEL, 60, TARGETS, 1_500_000),
-    Setting("lama", 6, LAMA, 40, 150, DUEL, 25, TARGETS, 1_500_000),
-    Setting("llama_llama", 2, LLAMA, 100, 0, DUEL, 300, TARGETS, 1_000_000),
-    Setting("llama_llama", 3, LLAMA, 60, 60, DUEL, 80, TARGETS, 1_000_000),
-    Setting("llama_llama", 4, LLAMA, 30, 30, DUEL, 40, TARGETS, 1_000_000),
+    Setting("lama", 2, LAMA, 200, 0, DUEL, 300, TARGETS, 800_000),
+    Setting("lama", 3, LAMA, 150, 200, DUEL, 60, TARGETS, 800_000),
+    Setting("lama", 4, LAMA, 80, 200, DUEL, 40, TARGETS, 800_000),
+    Setting("lama", 6, LAMA, 30, 100, DUEL, 20, TARGETS, 800_000),
+    Setting("llama_llama", 2, LLAMA, 60, 0, DUEL, 150, TARGETS, 500_000),
+    Setting("llama_llama", 3, LLAMA, 50, 60, DUEL, 40, TARGETS, 500_000),
+    Setting("llama_llama", 4, LLAMA, 25, 40, DUEL, 24, TARGETS, 500_000),
 )
 SMALL_LAMA = (*FAST, "mc:10", "ismcts:20")
 SMALL_LLAMA = (*FAST, "mc:2", "ismcts:5")
-SMALL_DUEL = ("mc:1ms", "ismcts:1ms")
 QUICK = (
-    Setting("lama", 2, SMALL_LAMA, 40, 0, SMALL_DUEL, 10, TARGETS, 65_536),
+    Setting("lama", 2, SMALL_LAMA, 40, 0, DUEL, 10, TARGETS, 65_536),
     Setting("lama", 3, SMALL_LAMA, 10, 10, (), 0, (), 0),
     Setting("lama", 4, SMALL_LAMA, 10, 10, (), 0, (), 0),
     Setting("lama", 6, SMALL_LAMA, 6, 6, (), 0, (), 0),
-    Setting("llama_llama", 2, SMALL_LLAMA, 10, 0, SMALL_DUEL, 4, ("heuristic",), 65_536),
+    Setting("llama_llama", 2, SMALL_LLAMA, 10, 0, DUEL, 4, ("heuristic",), 65_536),
     Setting("llama_llama", 3, SMALL_LLAMA, 4, 4, (), 0, (), 0),
     Setting("llama_llama", 4, SMALL_LLAMA, 4, 4, (), 0, (), 0),
 )
@@ -121,6 +126,8 @@ class Options:
     """Folder of the report; by default experiments/reports, and with --quick the run's folder."""
     seed: int = 0
     """Seed of everything that is drawn."""
+    scale: float = 1.0
+    """Times as many deals and steps in every part."""
     workers: int = 0
     """Processes; 0 is one for each core. Results do not depend on it, but for policies with a time budget."""
     name: str = ""
@@ -586,7 +593,9 @@ def _demoted(text: str) -> str:
 def main() -> None:
     """The command line."""
     options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0]))
-    settings = QUICK if options.quick else FULL
+    if not options.scale > 0:
+        fail(f"scale must be above 0, got {options.scale}.")
+    settings = [setting.scaled(options.scale) for setting in (QUICK if options.quick else FULL)]
     kind = "benchmark-quick" if options.quick else "benchmark"
     name = options.name or f"{kind}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
     config = {"seed": options.seed, "settings": [dataclasses.asdict(setting) for setting in settings]}

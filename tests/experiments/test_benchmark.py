@@ -167,3 +167,21 @@ def test_full_and_quick_cover_both_games_at_the_same_numbers_of_players() -> Non
     assert players[0] == players[1]
     wanted = [("lama", n) for n in (2, 3, 4, 6)] + [("llama_llama", n) for n in (2, 3, 4)]
     assert players[0] == wanted
+
+
+def test_a_scale_changes_every_size_and_nothing_else() -> None:
+    setting = FULL[-1]
+    half = setting.scaled(0.5)
+    assert half.deals == round(setting.deals / 2)
+    assert half.steps == round(setting.steps / 2)
+    sizes = ("deals", "alone_deals", "duel_deals", "steps")
+    assert dataclasses.replace(half, **{name: getattr(setting, name) for name in sizes}) == setting
+    assert FULL[0].scaled(0.001).alone_deals == 0, "a part that is not played stays so"
+
+
+def test_an_impossible_scale_gives_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--scale", "0"], tmp_path, monkeypatch) == 2
+    assert "scale must be above 0" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
