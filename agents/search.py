@@ -113,7 +113,7 @@ def _evaluate_kernel(game: Game, pick: Kernel) -> Kernel:
                 others += change
         return sign * (own - others / (params.num_players - 1))
 
-    @kernel
+    @kernel(allocates=True)
     def evaluate(states, spare, all_params, seats, masks, streams, options, worlds, sign, values):
         """Add to ``values[i, a]`` the results of action a for ``seats[i]`` in ``worlds`` worlds of game i."""
         params = all_params[0]

@@ -28,7 +28,7 @@ def choose(state, params, seat, options):
     return choose_pass(state, params, seat, options[0])
 
 
-@kernel
+@kernel(allocates=True)
 def choose_goal(state, params, seat):
     """The kind whose giving makes the other cards worth most."""
     best = -np.inf
@@ -45,7 +45,7 @@ def choose_goal(state, params, seat):
     return best_kind
 
 
-@kernel
+@kernel(allocates=True)
 def choose_pass(state, params, seat, care):
     """The lowest kind of the best set of cards that completes the picks made so far in this pass."""
     pays = expected_pay(state, params, seat, state.goal[seat])
@@ -83,7 +83,7 @@ def choose_pass(state, params, seat, care):
     return best_kind
 
 
-@kernel
+@kernel(allocates=True)
 def cards_left(state, params, seat, start, picked):
     """The kinds of the cards not picked in this pass, in rising order, one entry a card."""
     left = np.zeros(params.num_kinds, np.int64)
@@ -102,7 +102,7 @@ def cards_left(state, params, seat, start, picked):
     return cards
 
 
-@kernel
+@kernel(allocates=True)
 def letters_held(state, params, seat):
     """Cards of each letter in the hand of ``seat``: (7,) int64."""
     letters = np.zeros(NUM_LETTERS, np.int64)
@@ -111,7 +111,7 @@ def letters_held(state, params, seat):
     return letters
 
 
-@kernel
+@kernel(allocates=True)
 def expected_pay(state, params, seat, own_goal):
     """What one copy of each combination is expected to be paid by all four goals, if ``seat`` gives ``own_goal``."""
     kinds = params.num_kinds
