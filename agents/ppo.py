@@ -124,7 +124,7 @@ class PPOPolicy:
         return actions
 
 
-@kernel
+@kernel(allocates=True)
 def sample_masked(logits, mask, streams, actions):
     """Draw ``actions[i]`` from the softmax of ``logits[i]`` over the legal actions, by stream i."""
     weights = np.empty(logits.shape[1], np.float64)

@@ -22,7 +22,7 @@ PLENTY = 127
 KIND, POINTS, STOP, FIRST = 0, 1, 2, 3  # columns of ``payable_combinations``
 
 
-@kernel
+@kernel(allocates=True)
 def choose(state, params, seat, options):
     """The kind that ``seat`` picks; ``options[0]`` is how much it minds what it hands to the left."""
     picks = np.empty(params.hand_size, np.int64)
@@ -43,7 +43,7 @@ def plan(state, params, seat, options, picks):
     return choose_pass(state, params, seat, options[0], picks)
 
 
-@kernel
+@kernel(allocates=True)
 def choose_goal(state, params, seat):
     """The kind whose giving makes the other cards worth most."""
     letters = np.zeros(NUM_LETTERS, np.int64)
@@ -69,7 +69,7 @@ def choose_goal(state, params, seat):
     return best_kind
 
 
-@kernel
+@kernel(allocates=True)
 def choose_pass(state, params, seat, care, picks):
     """Write the best set of cards that completes the picks made so far in this pass, in order; returns how many.
 
@@ -196,7 +196,7 @@ def count_unseen(state, params, seat, kind, known):
     return max(params.deck[kind] - int(state.hand[seat, kind]) - int(known[kind]), 0)
 
 
-@kernel
+@kernel(allocates=True)
 def payable_combinations(params, expected, letters):
     """What ``letters`` can be paid for by goals of kinds that are ``expected`` at all: (n, 3 + 2 * 7) int64.
 

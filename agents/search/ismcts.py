@@ -399,7 +399,7 @@ def _search_kernel(game: Game, pick: Kernel) -> Kernel:
             apply(state, params, action)
         return depth
 
-    @kernel
+    @kernel(allocates=True)
     def search(
         start, spare, all_params, seats, streams, options, scratch, tree, race, weights, iterations, sign
     ):  # fmt: skip

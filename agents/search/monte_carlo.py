@@ -98,7 +98,7 @@ def _evaluate_kernel(game: Game, pick: Kernel) -> Kernel:
             else:
                 apply(state, params, pick(state, params, scratch, options, luck))
 
-    @kernel
+    @kernel(allocates=True)
     def evaluate(states, spare, all_params, seats, masks, streams, options, scratch, worlds, sign, values):
         """Add to ``values[i, a]`` the results of action a for ``seats[i]`` in ``worlds`` worlds of game i."""
         params = all_params[0]

@@ -117,7 +117,7 @@ def _look_ahead_kernel(game: Game, pick: Kernel) -> Kernel:
                 apply(state, params, pick(state, params, scratch, options, luck))
                 paid += float(state.reward[seat])
 
-    @kernel
+    @kernel(allocates=True)
     def look_ahead(start, spare, all_params, seats, masks, streams, options, scratch, paid, goes_on, seen):
         """Write what ``seats[0]`` is paid, whether the game goes on, and what it sees then: (worlds, A, ...) each."""
         params = all_params[0]

@@ -23,6 +23,7 @@ and the room's kernels work on one such record ``state`` and one record ``params
 ``chance_outcomes(state, params, probs) -> n``          writes the probabilities of the n outcomes of the pending event
 ``sample_chance(state, params, streams, i) -> k``       draws one of them from random stream i
 ``apply_chance(state, params, outcome)``                resolves the pending event; may add to ``reward``
+``settle(state, params, streams, i)``                   resolves events from random stream i until a decision or the end
 ``resample_hidden(state, params, seat, streams, i)``    redraws all that ``seat`` cannot know from what is possible
 ``observe(state, params, seat, out)``                   writes the observation of ``seat``, float32 in [0, 1]
 ======================================================  ================================================================
@@ -57,6 +58,7 @@ class Rules(NamedTuple):
     chance_outcomes: Kernel
     sample_chance: Kernel
     apply_chance: Kernel
+    settle: Kernel
     resample_hidden: Kernel
     observe: Kernel
 

@@ -35,14 +35,7 @@ class Loops(NamedTuple):
 def compile_loops(rules: Rules) -> Loops:
     """The loops for one room. Nothing is compiled before the first call."""
     start_game, legal_actions, apply = rules.start_game, rules.legal_actions, rules.apply
-    sample_chance, apply_chance = rules.sample_chance, rules.apply_chance
-    resample_hidden, observe_one = rules.resample_hidden, rules.observe
-
-    @kernel
-    def settle(state, params, streams, i):
-        """Resolve pending chance events from the stream until somebody must decide or the game is over."""
-        while state.chance != 0:
-            apply_chance(state, params, sample_chance(state, params, streams, i))
+    settle, resample_hidden, observe_one = rules.settle, rules.resample_hidden, rules.observe
 
     @kernel
     def start_episode(states, params, streams, seeds, rows, episodes, i):

@@ -25,7 +25,7 @@ def compile_move(rules: Rules) -> Kernel:
     start_game, legal_actions, apply = rules.start_game, rules.legal_actions, rules.apply
     chance_outcomes, apply_chance, observe = rules.chance_outcomes, rules.apply_chance, rules.observe
 
-    @kernel
+    @kernel(allocates=True)
     def move(states, all_params, action, num_actions, choices, observation):
         state = states[0]
         params = all_params[0]

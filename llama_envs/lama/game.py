@@ -22,6 +22,7 @@ RULES = Rules(
     rules.chance_outcomes,
     rules.sample_chance,
     rules.apply_chance,
+    rules.settle,
     rules.resample_hidden,
     observe.observe,
 )

@@ -10,12 +10,14 @@ import numpy as np
 
 from llama_envs.core.compile import kernel
 from llama_envs.core.observation import Observation, Slice
+from llama_envs.core.rows import put_row
 from llama_envs.lama.config import MAX_RANKS as R
 from llama_envs.lama.config import LamaConfig
 
 ROUNDS = 10  # scale of the round counter when there is no limit
 WORST_HAND = 31
 ONE = np.float32(1.0)
+HAND, HOLDS, TOP, DISCARD, PLAYED = 3, 3 + R, 3 + 2 * R, 3 + 3 * R, 3 + 4 * R  # where slices begin
 
 
 def layout(config: LamaConfig) -> Observation:
@@ -52,26 +54,21 @@ def observe(state, params, seat, out):
     n = params.num_players
     for phase in range(3):
         out[phase] = state.phase == phase
-    cards = out[3 : 3 + 4 * R]
+    put_row(out, HAND, state.hand, seat, params.per_copy)
+    put_row(out, HOLDS, state.hand, seat, ONE)
     for rank in range(R):
-        held = state.hand[seat, rank]
-        cards[rank] = np.float32(held) * params.per_copy
-        cards[R + rank] = held > 0
-        cards[2 * R + rank] = state.top == rank
-        cards[3 * R + rank] = np.float32(state.discard[rank]) * params.per_copy
-    history = out[3 + 4 * R : 3 + 4 * R + 2 * n * R]
-    table = out[3 + 4 * R + 2 * n * R :]
+        out[TOP + rank] = state.top == rank
+        out[DISCARD + rank] = np.float32(state.discard[rank]) * params.per_copy
+    drew_on = PLAYED + n * R
+    table = out[drew_on + n * R :]
     table[7 * n] = np.float32(state.stock_size) * params.per_stock
     table[7 * n + 1] = min(np.float32(state.rounds) * params.per_round, ONE)
     ahead = n - seat
     for other in range(n):  # in the order of the table; ``ahead`` is how far to the left of ``seat`` it sits
         if other == seat:
             ahead = 0
-        played = history[ahead * R : (ahead + 1) * R]
-        drew_on = history[(n + ahead) * R : (n + ahead + 1) * R]
-        for rank in range(R):
-            played[rank] = np.float32(state.played[other, rank]) * params.per_copy
-            drew_on[rank] = min(np.float32(state.drew_on[other, rank]) * params.per_copy, ONE)
+        put_row(out, PLAYED + ahead * R, state.played, other, params.per_copy)
+        put_row(out, drew_on + ahead * R, state.drew_on, other, params.per_copy)
         at = np.uint64(ahead)  # unsigned: no wrap-around test at each of these
         step = np.uint64(n)
         table[at] = np.float32(state.hand_size[other]) * params.per_hand_card

@@ -6,7 +6,9 @@ black, black to ten white, counted from R by the offsets below. ``apply`` never 
 
 from __future__ import annotations
 
-from llama_envs.core.chance import draw_below, draw_card
+import numpy as np
+
+from llama_envs.core.chance import draw_below, draw_card, draw_packed_card, pack_pile, unpack_pile
 from llama_envs.core.compile import kernel
 from llama_envs.core.payoff import RANK, SCORE, WIN, against_the_others, rank_payoff, win_share
 from llama_envs.lama.config import MAX_PLAYERS, MAX_RANKS
@@ -15,6 +17,7 @@ from llama_envs.lama.state import DEAL, DRAW, EXCHANGE, NOTHING, RETURN, STARTER
 DRAW_CARD, QUIT, KEEP, RETURN_WHITE, RETURN_BLACK, WHITE_TO_BLACK, BLACK_TO_WHITE = 0, 1, 2, 3, 4, 5, 6
 LLAMA_PENALTY = 10
 BLACK_CHIP = 10
+NO_CARDS = np.uint64(0)  # a packed pile
 FEWEST = -1  # points win (L17)
 POINTS_PER_REWARD = 10.0  # (L20 "score")
 
@@ -106,6 +109,24 @@ def deal_card(state, params, rank):
 
 
 @kernel
+def deal(state, params, streams, i):
+    """The deal from a full stock at once: the cards that ``deal_card`` would deal one by one (L4)."""
+    stock = pack_pile(state.stock)
+    for seat in range(params.num_players):
+        hand = NO_CARDS
+        for _ in range(params.cards_each):
+            card = draw_packed_card(stock, state.stock_size, streams, i)
+            stock -= card
+            hand += card
+            state.stock_size -= 1
+        unpack_pile(hand, state.hand[seat])
+        state.hand_size[seat] = params.cards_each
+    unpack_pile(stock, state.stock)
+    state.dealing = params.num_players
+    deal_card(state, params, draw_card(state.stock, state.stock_size, streams, i))
+
+
+@kernel
 def drawn_card(state, params, rank):
     """The card that the last actor draws; it cannot be played in this turn (L7)."""
     take_from_stock(state, rank)
@@ -147,22 +168,32 @@ def apply_chance(state, params, outcome):
         start_round(state, params, outcome)
 
 
+@kernel(inline=True)
+def settle(state, params, streams, i):
+    """Resolve pending events from stream ``i``, as ``sample_chance`` and ``apply_chance`` do one by one."""
+    while state.chance != NOTHING:
+        if state.chance == DEAL and state.stock_size == params.num_ranks * params.copies:
+            deal(state, params, streams, i)
+        else:
+            apply_chance(state, params, sample_chance(state, params, streams, i))
+
+
 # ------------------------------------------------------------------------------------------------------------ a turn
 
 
-@kernel
+@kernel(inline=True)
 def next_rank(params, rank):
     """1, 2, ..., 6, llama and 1 again (L6)."""
     return rank + 1 if rank + 1 < params.num_ranks else 0
 
 
-@kernel
+@kernel(inline=True)
 def can_play(state, params, seat):
     """Whether the seat holds the top rank or the next one (L6)."""
     return state.hand[seat, state.top] > 0 or state.hand[seat, next_rank(params, state.top)] > 0
 
 
-@kernel
+@kernel(inline=True)
 def legal_actions(state, params, seat, mask):
     """Set ``mask[action]`` for everything ``seat`` may do now; nothing if it is not to move."""
     for action in range(len(mask)):
@@ -187,7 +218,7 @@ def legal_actions(state, params, seat, mask):
         mask[after_ranks + BLACK_TO_WHITE] = state.direction != TO_BLACK and state.black[seat] > 0
 
 
-@kernel
+@kernel(inline=True)
 def apply(state, params, action):
     """One decision of the seat to move; the action must be legal."""
     seat = state.to_move
@@ -208,7 +239,7 @@ def apply(state, params, action):
         quit_round(state, params, seat)
 
 
-@kernel
+@kernel(inline=True)
 def play(state, params, seat, rank):
     """A card goes onto the discard pile; the last card ends the round at once (L6, L11)."""
     state.hand[seat, rank] -= 1
@@ -241,7 +272,7 @@ def quit_round(state, params, seat):
     next_turn(state, params, seat)
 
 
-@kernel
+@kernel(inline=True)
 def next_turn(state, params, seat):
     """The next seat that has not quit (L9); the round ends when nobody is left, or the last one is stuck (L11)."""
     if state.num_active == 0:

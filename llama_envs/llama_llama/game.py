@@ -22,6 +22,7 @@ RULES = Rules(
     rules.chance_outcomes,
     rules.sample_chance,
     rules.apply_chance,
+    rules.settle,
     resample.resample_hidden,
     observe.observe,
 )
@@ -47,6 +48,8 @@ def params(config: LlamaLlamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]
         "dummy_display": [display + 1 in config.marked_displays for display in range(DISPLAYS)],
         "target_score": config.target_score,
         "num_rounds": config.num_rounds,
+        "per_card": 1.0 / config.hand_size,
+        "per_point": 1.0 / config.target_score,
         "reward": REWARDS[config.reward],
     }
     for name, value in values.items():

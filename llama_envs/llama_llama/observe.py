@@ -6,10 +6,15 @@ left.
 
 from __future__ import annotations
 
+import numpy as np
+
 from llama_envs.core.compile import kernel
 from llama_envs.core.observation import Observation, Slice
 from llama_envs.llama_llama.config import DISPLAYS, LlamaLlamaConfig
 from llama_envs.llama_llama.state import GOALS
+
+ONE = np.float32(1.0)
+HERE, NEXT = np.uint64(0), np.uint64(1)  # unsigned places in a vector need no test for wrapping around
 
 
 def layout(config: LlamaLlamaConfig) -> Observation:
@@ -58,24 +63,25 @@ def observe(state, params, seat, out):
     k = 1 + DISPLAYS + (1 + DISPLAYS) * kinds
     count_cards(state, params, seat, out[k : k + (2 + 2 * DISPLAYS) * kinds])
     k += (2 + 2 * DISPLAYS) * kinds
-    per_point = 1.0 / params.target_score
+    own = np.uint64(k)
+    seats = np.uint64(n)
     for display in range(DISPLAYS):
-        owners = state.may_own[display]
-        for ahead in range(n):
-            other = seat + ahead
-            if other >= n:
-                other -= n
-            out[k + ahead] = (owners >> other) & 1
-        out[k + n] = owners >= 1 << n
-        k += n + 1
-    for ahead in range(n):
-        other = seat + ahead
-        if other >= n:
-            other -= n
-        out[k + ahead] = state.left[other] >= n
-        out[k + n + ahead] = min(state.total[other] * per_point, 1.0)
-        out[k + 2 * n + ahead] = min(state.round_score[other] * per_point, 1.0)
-    k += 3 * n
+        out[own + np.uint64(display) * (seats + NEXT) + seats] = state.may_own[display] >= 1 << n
+    totals = own + np.uint64(DISPLAYS) * (seats + NEXT)
+    ahead = seats - np.uint64(seat)
+    for other in range(n):  # in the order of the table; ``ahead`` is how far to the left of ``seat`` it sits
+        if other == seat:
+            ahead = HERE
+        at = own + ahead
+        for display in range(DISPLAYS):
+            out[at] = (state.may_own[display] >> other) & 1
+            at += seats + NEXT
+        at = totals + ahead
+        out[at] = state.left[other] >= n
+        out[at + seats] = min(state.total[other] * params.per_point, 1.0)
+        out[at + seats + seats] = min(state.round_score[other] * params.per_point, 1.0)
+        ahead += NEXT
+    k += DISPLAYS * (n + 1) + 3 * n
     if phase != GOALS:
         out[k] = params.pass_counts[phase - 1] / params.hand_size
     out[k + 1] = state.rounds / params.num_rounds
@@ -86,13 +92,14 @@ def count_cards(state, params, seat, out):
     """Own cards by kind, as parts of a full hand: held, picked, passed and received in each pass."""
     kinds = params.num_kinds
     for kind in range(kinds):
-        out[kind] = state.hand[seat, kind]
+        out[kind] = state.hand[seat, kind] * params.per_card
+    finished = 0
     if state.phase != GOALS:
         now = state.phase - 1
         start = params.pass_start[now]
         if state.to_move >= 0:
             for place in range(start, start + state.cycle + int(seat < state.to_move)):
-                out[kinds + state.passed[seat, place]] += 1.0
+                out[kinds + state.passed[seat, place]] += ONE
         finished = now
         if state.terminated:
             finished += 1
@@ -100,8 +107,14 @@ def count_cards(state, params, seat, out):
             passed = (2 + display) * kinds
             received = passed + DISPLAYS * kinds
             for place in range(params.pass_start[display], params.pass_start[display + 1]):
-                out[passed + state.passed[seat, place]] += 1.0
-                out[received + state.received[seat, place]] += 1.0
-    per_card = 1.0 / params.hand_size
+                out[passed + state.passed[seat, place]] += ONE
+                out[received + state.received[seat, place]] += ONE
+    share_of_hand(params, out[kinds : (2 + finished) * kinds])
+    share_of_hand(params, out[(2 + DISPLAYS) * kinds : (2 + DISPLAYS + finished) * kinds])
+
+
+@kernel
+def share_of_hand(params, out):
+    """Turn numbers of cards into parts of a full hand."""
     for k in range(len(out)):
-        out[k] *= per_card
+        out[k] *= params.per_card

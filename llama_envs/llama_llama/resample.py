@@ -86,7 +86,7 @@ def redeal(state, params, seat, streams, i):
 # -------------------------------------------------------------------------------------------- picks of the running pass
 
 
-@kernel
+@kernel(allocates=True)
 def redraw_picks(state, params, seat, streams, i):
     """Other players' picks so far: the lowest of a random set of cards from their hands, in order."""
     start = params.pass_start[state.phase - 1]
@@ -157,7 +157,7 @@ def furthest(params, chain, steps):
 # -------------------------------------------------------------------------------------------------------------- a world
 
 
-@kernel
+@kernel(allocates=True)
 def draw_world(state, params, seat, streams, i):
     """Redraw the other hands, the goals and whose they are, the stock, and the logs of the other players."""
     passes = int(state.phase) - 1  # finished ones
@@ -326,7 +326,7 @@ def draw_index(weights, streams, i):
 # ---------------------------------------------------------------------------------------------------- drawing the cards
 
 
-@kernel
+@kernel(allocates=True)
 def split_received(params, passes, reach, passed, received, most, free, away, came, crossed, streams, i):
     """Draw which received cards are returned ones; False: draw again, so that each draw gets its due weight."""
     kinds = params.num_kinds
@@ -475,7 +475,7 @@ def lay_out(state, params, chain, passes, lies, free, away, piles, streams, i):
 # ------------------------------------------------------------------------------------------------------------- the past
 
 
-@kernel
+@kernel(allocates=True)
 def find_moves(params, chain, passes, lies, crossed, streams, i):
     """Find in which pass the cards crossed edges 1 and 2, so that they lie where they do; False if that is impossible.
 
@@ -521,7 +521,7 @@ def find_moves(params, chain, passes, lies, crossed, streams, i):
     return False
 
 
-@kernel
+@kernel(allocates=True)
 def moves_fit(params, chain, passes, crossed):
     """Whether every hand had the cards of each class that it sends, and free ones to fill up each pass.
 
@@ -552,7 +552,7 @@ def moves_fit(params, chain, passes, crossed):
     return True
 
 
-@kernel
+@kernel(allocates=True)
 def write_past(state, params, chain, passes, lies, came, crossed, piles, streams, i):
     """Take back pass after pass, from the last one on, and log what the other players passed and received in it."""
     edge = np.zeros((CLASSES + 1, MAX_KINDS), np.int8)  # cards that cross an edge in a pass, by class and kind

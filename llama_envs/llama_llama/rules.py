@@ -183,9 +183,9 @@ def pile_size(state, params):
 def sample_chance(state, params, streams, i):
     """Draw one outcome of the pending event from stream ``i``."""
     if state.chance == DEAL:
-        return draw_card(state.stock, pile_size(state, params), streams, i)
+        return draw_card(state.stock[: params.num_kinds], pile_size(state, params), streams, i)
     if state.chance == DUMMY_GOAL or state.chance == DUMMY_DRAW:
-        return draw_card(state.hand[pile(state)], pile_size(state, params), streams, i)
+        return draw_card(state.hand[pile(state), : params.num_kinds], pile_size(state, params), streams, i)
     possible = 0
     for outcome in range(HANDS):
         if outcome < params.num_players or state.chance == PLACE:
@@ -227,10 +227,34 @@ def deal_card(state, params, kind):
         state.to_move = 0
 
 
+@kernel
+def deal(state, params, streams, i):
+    """The deal from a full stock at once: the cards that ``deal_card`` would deal one by one (P4)."""
+    stock = state.stock[: params.num_kinds]
+    for hand in range(HANDS):
+        for _ in range(params.hand_size):
+            kind = draw_card(stock, params.deck_size - state.dealt, streams, i)
+            stock[kind] -= 1
+            state.hand[hand, kind] += 1
+            state.dealt += 1
+    state.chance = NOTHING
+    state.to_move = 0
+
+
+@kernel(inline=True)
+def settle(state, params, streams, i):
+    """Resolve pending events from stream ``i``, as ``sample_chance`` and ``apply_chance`` do one by one."""
+    while state.chance != NOTHING:
+        if state.chance == DEAL and state.dealt == 0:
+            deal(state, params, streams, i)
+        else:
+            apply_chance(state, params, sample_chance(state, params, streams, i))
+
+
 # ----------------------------------------------------------------------------------------------------------- decisions
 
 
-@kernel
+@kernel(inline=True)
 def legal_actions(state, params, seat, mask):
     """Set ``mask[kind]`` for everything ``seat`` may pick in this cycle; nothing if it has picked already.
 
@@ -261,7 +285,7 @@ def legal_actions(state, params, seat, mask):
         mask[kind] = held > 0 and available >= needed  # ... and must leave enough cards for the rest of the pass (P9)
 
 
-@kernel
+@kernel(inline=True)
 def apply(state, params, action):
     """One pick of the seat to move; the action must be legal. The last seat's pick ends the cycle."""
     seat = state.to_move
@@ -385,7 +409,7 @@ def draw_from_dummy(state, params, kind):
 # -------------------------------------------------------------------------------------------------- end of the round
 
 
-@kernel
+@kernel(allocates=True)
 def score_round(state, params):
     """Every player scores its hand on all four goals; the game ends or another round begins (P10, P18)."""
     n = params.num_players
@@ -432,7 +456,7 @@ def goal_points(params, kind, held):
     return points
 
 
-@kernel
+@kernel(allocates=True)
 def pay_game(state, params):
     """Highest total wins, then most points in the final round, else it is shared (P19); "win", "rank" (P20)."""
     n = params.num_players

