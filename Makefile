@@ -2,6 +2,8 @@
 # make train     train an agent and measure it        (GAME=lama ARGS="--num-players 3")
 # make test      linters, types and every test but those on Ray
 # make benchmark play the policies against each other and write experiments/reports   (ARGS=--quick: to try it)
+# make research  solve small variants, study the games, and write experiments/reports        (ARGS=--quick: to try it)
+# make notebooks run the notebooks and write their outputs anew; make test-notebooks only runs them
 # make test-ray  those, in .venv-ray: Ray pins an older Gymnasium
 PYTHON ?= python3
 GAME ?= lama
@@ -9,7 +11,7 @@ ARGS ?=
 BIN := .venv/bin
 RAY := .venv-ray/bin
 
-.PHONY: install train benchmark test test-ray format clean
+.PHONY: install train benchmark research notebooks test test-notebooks test-ray format clean
 
 install: .venv/installed
 
@@ -27,11 +29,20 @@ train: install
 benchmark: install
 	$(BIN)/python -m experiments.benchmark $(ARGS)
 
+research: install
+	$(BIN)/python -m experiments.exact $(ARGS)
+
+notebooks: install
+	$(BIN)/python -m experiments.notebooks
+
 test: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-notebooks: install
+	$(BIN)/python -m pytest --nbmake --nbmake-timeout=600 notebooks
 
 .venv-ray/installed: pyproject.toml constraints-ray.txt
 	$(PYTHON) -m venv .venv-ray

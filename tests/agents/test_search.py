@@ -138,7 +138,6 @@ def reachable(thing: Any, seen: dict[int, Any]) -> Iterator[Any]:
         parts.append(thing.__defaults__)
     elif isinstance(thing, MethodType):
         parts.append(thing.__self__)
-    parts.append(getattr(thing, "py_func", None))
     for part in parts:
         yield from reachable(part, seen)
 

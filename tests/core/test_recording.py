@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 import zlib
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,13 @@ def test_a_configuration_survives_json(case: Case) -> None:
     value = json.loads(json.dumps(config_to_json(config)))
     assert config_from_json(type(config), value) == config
     assert set(value) == {field.name for field in dataclasses.fields(config)}
+
+
+def test_a_recorded_game_can_be_sent_to_another_process() -> None:
+    games, _ = played(new_batch(("llama_llama_v0", {"num_players": 2}), 1, seed=3))
+    again = pickle.loads(pickle.dumps(games[0]))
+    assert again.game is games[0].game
+    assert again.to_json() == games[0].to_json()
 
 
 # ----------------------------------------------------------------------------------------------------------- refusals
