@@ -289,7 +289,7 @@ def test_values_are_those_of_a_plain_python_search_with_the_same_worlds_and_luck
 def test_mc_beats_the_heuristic_in_both_player_counts_of_its_reference() -> None:
     for players, bar in ((2, 0.5), (4, 0.25)):
         game = make_game("lama", num_players=players)
-        table, _ = evaluate(game, ["mc:100", *["heuristic"] * (players - 1)], 150, 0)
+        table, _ = evaluate(game, ["mc:100", *["heuristic"] * (players - 1)], 600, 0)
         assert table["win_share"][0] - table["win_share_95"][0] > bar
 
 
