@@ -90,27 +90,28 @@ class Setting:
 
 
 FAST = ("random", "heuristic", "baseline")
-LAMA = (*FAST, "heuristic:3", "mc:100", "mc:400", "ismcts:400")
+LAMA = (*FAST, "heuristic:3", "mc:100", "mc:400", "ismcts:1000")
 LLAMA = (*FAST, "heuristic:0", "mc:8", "mc:32", "ismcts:100")
-DUEL = ("mc:1ms", "ismcts:1ms")
+LAMA_DUEL = ("mc:1ms", "ismcts:1ms")
+LLAMA_DUEL = ("mc:2ms", "ismcts:2ms")
 TARGETS = ("heuristic", "baseline")
 FULL = (
-    Setting("lama", 2, LAMA, 200, 0, DUEL, 300, TARGETS, 800_000),
-    Setting("lama", 3, LAMA, 150, 200, DUEL, 60, TARGETS, 800_000),
-    Setting("lama", 4, LAMA, 80, 200, DUEL, 40, TARGETS, 800_000),
-    Setting("lama", 6, LAMA, 30, 100, DUEL, 20, TARGETS, 800_000),
-    Setting("llama_llama", 2, LLAMA, 60, 0, DUEL, 150, TARGETS, 500_000),
-    Setting("llama_llama", 3, LLAMA, 50, 60, DUEL, 40, TARGETS, 500_000),
-    Setting("llama_llama", 4, LLAMA, 25, 40, DUEL, 24, TARGETS, 500_000),
+    Setting("lama", 2, LAMA, 300, 0, LAMA_DUEL, 300, TARGETS, 800_000),
+    Setting("lama", 3, LAMA, 200, 300, LAMA_DUEL, 50, TARGETS, 800_000),
+    Setting("lama", 4, LAMA, 100, 300, LAMA_DUEL, 40, TARGETS, 800_000),
+    Setting("lama", 6, LAMA, 40, 120, LAMA_DUEL, 20, TARGETS, 800_000),
+    Setting("llama_llama", 2, LLAMA, 80, 0, LLAMA_DUEL, 100, TARGETS, 500_000),
+    Setting("llama_llama", 3, LLAMA, 60, 80, LLAMA_DUEL, 36, TARGETS, 500_000),
+    Setting("llama_llama", 4, LLAMA, 30, 60, LLAMA_DUEL, 18, TARGETS, 500_000),
 )
 SMALL_LAMA = (*FAST, "mc:10", "ismcts:20")
 SMALL_LLAMA = (*FAST, "mc:2", "ismcts:5")
 QUICK = (
-    Setting("lama", 2, SMALL_LAMA, 40, 0, DUEL, 10, TARGETS, 65_536),
+    Setting("lama", 2, SMALL_LAMA, 40, 0, LAMA_DUEL, 10, TARGETS, 65_536),
     Setting("lama", 3, SMALL_LAMA, 10, 10, (), 0, (), 0),
     Setting("lama", 4, SMALL_LAMA, 10, 10, (), 0, (), 0),
     Setting("lama", 6, SMALL_LAMA, 6, 6, (), 0, (), 0),
-    Setting("llama_llama", 2, SMALL_LLAMA, 10, 0, DUEL, 4, ("heuristic",), 65_536),
+    Setting("llama_llama", 2, SMALL_LLAMA, 10, 0, LLAMA_DUEL, 4, ("heuristic",), 65_536),
     Setting("llama_llama", 3, SMALL_LLAMA, 4, 4, (), 0, (), 0),
     Setting("llama_llama", 4, SMALL_LLAMA, 4, 4, (), 0, (), 0),
 )
