@@ -7,11 +7,11 @@ several times faster from standardised ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from gymnasium import spaces
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 SMALLEST = 0.02  # no entry is magnified more than fifty times
@@ -29,7 +29,7 @@ class Standardise(BaseFeaturesExtractor):
     mean: torch.Tensor
     deviation: torch.Tensor
 
-    def __init__(self, observation_space: spaces.Box, mean: Sequence[float], deviation: Sequence[float]) -> None:
+    def __init__(self, observation_space: Any, mean: Sequence[float], deviation: Sequence[float]) -> None:
         super().__init__(observation_space, features_dim=len(mean))
         self.register_buffer("mean", torch.tensor(mean, dtype=torch.float32))
         self.register_buffer("deviation", torch.tensor(deviation, dtype=torch.float32))

@@ -123,7 +123,7 @@ def test_nothing_that_ships_imports_the_tests(path):
 
 
 def test_the_wheel_needs_no_more_than_it_declares():
-    declared = {"numpy", "numba", "gymnasium", "pettingzoo", "tomli"}
+    declared = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "tomli"}
     # extras, imported where they are used
     optional = {"PIL", "pygame", "stable_baselines3", "torch", "matplotlib", "pyspiel", "ray"}
     for path in PACKAGE.rglob("*.py"):
