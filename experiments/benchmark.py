@@ -14,7 +14,6 @@ import json
 import os
 import shlex
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from datetime import datetime, timezone
@@ -49,6 +48,7 @@ from llama_envs.core.registry import make_game
 
 REPORT = Path(__file__).parent / "reports" / "benchmark.md"
 REFERENCE = "heuristic"
+FEWEST_DEALS = 15  # for a finding; fewer say too little of their own spread
 
 
 @dataclasses.dataclass(frozen=True)
@@ -312,7 +312,7 @@ def listed(words: Sequence[str]) -> str:
 def beats(table: Tournament) -> dict[tuple[str, str], bool]:
     """Whether the interval of a pair's share lies above one half."""
     frame = table.pairwise
-    above = frame["share"] - frame["share_95"].fillna(1) > 0.5
+    above = (frame["share"] - frame["share_95"].fillna(1) > 0.5) & (table.plan.deals >= FEWEST_DEALS)
     return dict(zip(zip(frame["policy"], frame["against"], strict=True), above, strict=True))
 
 
@@ -370,14 +370,15 @@ def against_reference(results: Sequence[Measured], policy: str) -> str:
     for measured in results:
         share = share_alone(measured, policy)
         if share is not None:
-            verdicts[compared(share, 1 / measured.setting.players)].append(measured)
+            deals = (measured.alone or measured.table).plan.deals
+            verdicts[compared(share, 1 / measured.setting.players, deals)].append(measured)
     texts = [f"{word} an equal share with {players_of(where)}" for word, where in verdicts.items() if where]
     return f"One `{policy}` among `{REFERENCE}`s wins {'; '.join(texts)}." if texts else ""
 
 
-def compared(share: tuple[float, float], equal: float) -> str:
+def compared(share: tuple[float, float], equal: float, deals: int) -> str:
     """What an interval says of a share."""
-    value, half = share
+    value, half = share if deals >= FEWEST_DEALS else (share[0], 1.0)
     if value - half > equal:
         return "more than"
     return "less than" if value + half < equal else "neither clearly more nor less than"
@@ -397,7 +398,7 @@ def equal_time(results: Sequence[Measured]) -> str:
         if measured.duel is not None:
             first, second, share, half = duel_share(measured.duel)
             names = (first, second)
-            verdicts[compared((share, half), 0.5)].append(measured)
+            verdicts[compared((share, half), 0.5, measured.duel.plan.deals)].append(measured)
     texts = [f"{word} `{names[1]}` with {players_of(where)}" for word, where in verdicts.items() if where]
     return f"At equal time `{names[0]}` wins {'; '.join(texts)}." if texts else ""
 
@@ -591,6 +592,12 @@ def _demoted(text: str) -> str:
     return "\n".join(shifted)
 
 
+def minutes_of(folder: Path) -> float:
+    """From the start of a run to its last result."""
+    results = [*folder.rglob("parts/*.npz"), *folder.rglob("exploit.csv")]
+    return (max(file.stat().st_mtime for file in results) - (folder / "command.txt").stat().st_mtime) / 60
+
+
 def main() -> None:
     """The command line."""
     options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0]))
@@ -602,16 +609,14 @@ def main() -> None:
     config = {"seed": options.seed, "settings": [dataclasses.asdict(setting) for setting in settings]}
     folder = run_or_exit(lambda: open_run(name, config, options.resume))
     run_or_exit(lambda: check_same(folder, config))
-    started = time.perf_counter()
     try:
         results = measure(settings, options.seed, folder, options.workers or os.cpu_count() or 1)
     except KeyboardInterrupt:
         fail(f"stopped; --name {name} --resume goes on.")
-    minutes = (time.perf_counter() - started) / 60
     out = options.out or (folder if options.quick else REPORT.parent)
     out.mkdir(parents=True, exist_ok=True)
     command = (folder / "command.txt").read_text().strip()
-    text = report(results, options.seed, options.quick, minutes, command, out)
+    text = report(results, options.seed, options.quick, minutes_of(folder), command, out)
     write_text(out / REPORT.name, text)
     print(f"report: {out / REPORT.name}")
 

@@ -14,6 +14,7 @@ import choix
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.stats import t as student
 
 from experiments.design import Table
 from experiments.evaluate import Z95
@@ -84,7 +85,7 @@ class Results:
 def ratio(numerator: Floats, denominator: Floats) -> tuple[float, float]:
     """Sum over sum of per-deal figures (D,), and half the width of its 95 % interval, deals being independent.
 
-    For a linearised ratio (Cochran 1977, 6.3): it stays right where deals count unequally many games.
+    For a linearised ratio (Cochran 1977, 6.3), right also where deals count unequally many games, and Student's t.
     """
     whole = float(denominator.sum())
     if whole == 0:
@@ -94,7 +95,8 @@ def ratio(numerator: Floats, denominator: Floats) -> tuple[float, float]:
     if deals < 2:
         return value, float("nan")
     spread = float(((numerator - value * denominator) ** 2).sum())
-    return value, Z95 * float(np.sqrt(spread * deals / (deals - 1))) / whole
+    error = float(np.sqrt(spread * deals / (deals - 1))) / whole
+    return value, float(student.ppf(0.975, deals - 1)) * error
 
 
 def share_ratio(numerator: Floats, denominator: Floats) -> tuple[float, float]:

@@ -389,7 +389,7 @@ def plus_minus(mean: float, half: float, digits: int = 3) -> str:
     if np.isnan(mean):
         return "–"
     width = "" if np.isnan(half) else " ± ∞" if np.isinf(half) else f" ± {half:.{digits}f}"
-    return f"{mean:.{digits}f}{width}"
+    return f"{round(mean, digits) + 0.0:.{digits}f}{width}"  # never -0
 
 
 def readable_standings(tournament: Tournament) -> pd.DataFrame:

@@ -89,6 +89,14 @@ def test_the_comparison_at_equal_time_and_the_baseline_say_more_less_or_neither(
         assert f"One `baseline` among `heuristic`s wins {words} an equal share with 2 players." in text
 
 
+def test_a_handful_of_deals_carries_no_finding() -> None:
+    for deals, found in ((14, False), (15, True)):
+        table = made_up({("a", "b"): 1.0}, deals)
+        assert beats(table)["a", "b"] == found
+        text = "\n".join(findings([measured(table, duel=table)]))
+        assert ("wins more than `b`" in text) == found
+
+
 def test_exploitability_is_claimed_only_above_zero() -> None:
     table = made_up({("a", "b"): 0.5}, 30)
     rows = pd.DataFrame({"target": ["weak", "firm"], "lower_bound": [0.04, 0.0]})
