@@ -31,6 +31,8 @@ benchmark: install
 
 research: install
 	$(BIN)/python -m experiments.exact $(ARGS)
+	$(BIN)/python -m experiments.passing_study $(ARGS)
+	$(BIN)/python -m experiments.quitting_study $(ARGS)
 
 notebooks: install
 	$(BIN)/python -m experiments.notebooks

@@ -395,7 +395,7 @@ def play_arm(game: Game, one: str, rest: str, rounds: int, log: bool, choosing: 
         seeds: (D,), one for each deal.
 
     Returns:
-        (D, P), by the seat that the one sits at: ``win`` its win share, NaN where the game was not played to its end;
+        (D, P), by the seat that the one sits at: ``win`` its win share, NaN if games are not played to their end;
         ``lead`` its points a round less the mean of the others', ``first`` that in the first round; ``rounds`` played;
         and the sums of the log over these seats, ``held`` (D, 4, 7) and so on.
     """
@@ -418,7 +418,7 @@ def play_arm(game: Game, one: str, rest: str, rounds: int, log: bool, choosing: 
     played = state["rounds"].astype(np.float64)
     win = game.win_shares(state)[np.arange(len(seat)), seat]
     found: Arrays = {
-        "win": np.where(state["terminated"], win, np.nan),
+        "win": win if rounds >= game.config.num_rounds else np.full(len(win), np.nan),
         "lead": _lead(state["total"].astype(np.float64), seat) / played,
         "first": first,
         "rounds": played,

@@ -97,7 +97,8 @@ class Options:
     out: Path | None = None
     """Folder of the report; by default experiments/reports/passing, or with --quick or --only runs/passing/quick."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """ValueError with one sentence for an option out of range."""
         unknown = [name for name in self.only if name not in PARTS]
         if unknown:
             raise ValueError(f"there is no part {unknown[0]!r}; the parts are {', '.join(PARTS)}.")
@@ -211,7 +212,8 @@ def passes(study: Study) -> Part:
                 for letter, of in enumerate(LETTERS):
                     rate = ratio(result["passed"][:, number, letter], result["held"][:, number, letter])
                     by_letter.append(
-                        {"players": players, "policy": name, "pass": number + 1, "letter": of} | rate.columns("passed")
+                        {"players": players, "policy": name, "pass": number + 1, "letter": of, "deals": rate.deals}
+                        | rate.columns("passed")
                     )
     draw_letters(study, found, label)
     table = pd.DataFrame(
@@ -223,7 +225,7 @@ def passes(study: Study) -> Part:
             "paid cards passed": facts["paid"].text(1, 100),
             "unpaid cards passed": facts["unpaid"].text(1, 100),
             "gives up nothing": facts["greedy"].text(1, 100),
-            "points given up": facts["given_up"].text(2),
+            "points given up": facts["given_up"].text(3),
         }
         for (players, name), facts in shown.items()
     )
@@ -319,8 +321,8 @@ def passes_findings(study: Study, shown: Any, found: dict[Any, Arrays], label: d
         )
     for name in names:
         own = {key[0]: facts for key, facts in compared.items() if key[1] == name}
-        greedy = listed(f"{facts['greedy'].text(0, 100)} % ({players} players)" for players, facts in own.items())
-        lost = listed(facts["given_up"].text(2) for facts in own.values())
+        greedy = listed(f"{facts['greedy'].text(1, 100)} % ({players} players)" for players, facts in own.items())
+        lost = listed(facts["given_up"].text(3) for facts in own.values())
         below = [players for players, facts in own.items() if facts["greedy"].side(1.0, m) < 0]
         texts.append(
             f"""The {said[name]} keeps what scores now in {greedy} of its passes, surely not always with
@@ -328,13 +330,13 @@ def passes_findings(study: Study, shown: Any, found: dict[Any, Arrays], label: d
         )
         late = {players: greedy_rise(found[players, name]) for players in own}
         rises = [players for players, rise in late.items() if rise.side(0.0, m) > 0]
-        text = listed(f"{rise.text(0, 100)} (of {players} players)" for players, rise in late.items())
+        text = listed(f"{rise.text(1, 100)} (of {players} players)" for players, rise in late.items())
         texts.append(
             f"""From its first to its last pass that share changes by {text} percentage points: a sure rise with
             {numbers(rises)}."""
         )
         rate = listed(
-            f"{facts['paid'].text(0, 100)} against {facts['unpaid'].text(0, 100)} % ({players} players)"
+            f"{facts['paid'].text(1, 100)} against {facts['unpaid'].text(1, 100)} % ({players} players)"
             for players, facts in own.items()
         )
         texts.append(f"The {said[name]} passes a card that a known goal pays for, and one that none does: {rate}.")
@@ -835,6 +837,7 @@ def dummies(study: Study) -> Part:
                 }
                 rows.append(
                     {"players": players, "between": neighbour, "pass": number + 1, "cards": count}
+                    | {"deals": facts["gain"].deals, "deals_bits": bits[number].deals}
                     | {key: value for fact, estimate in facts.items() for key, value in estimate.columns(fact).items()}
                 )
                 table.append(
@@ -1176,19 +1179,17 @@ def report(study: Study, parts: dict[str, Part], seconds: float) -> str:
         ),
         "## How it was run",
     ]
+    speed = ""
     if study.games:
-        texts.append(
-            prose(
-                f"""The sweep of care played {study.games:,} games of scripted policies in {study.seconds:.0f} s with
-                {options.processes} processes of one thread: {60 * study.games / study.seconds:,.0f} games a minute in
-                this run. All parts took {seconds / 60:.1f} minutes."""
-            )
-        )
+        speed = f"""The sweep of care played {study.games:,} games of scripted policies in {study.seconds:.0f} s:
+            {60 * study.games / study.seconds:,.0f} games a minute in this run."""
+    texts.append(prose(f"{options.processes} processes of one thread, {seconds / 60:.1f} minutes in all. {speed}"))
     return "\n\n".join([*texts, library_versions()]) + "\n"
 
 
 def run(options: Options) -> Path:
-    """All parts, and the report; its path."""
+    """All parts, and the report; its path. ValueError for bad options."""
+    options.check()
     started = time.perf_counter()
     with Workers(options.processes) as workers:
         study = Study(options, workers)
@@ -1200,7 +1201,7 @@ def run(options: Options) -> Path:
 
 def main() -> None:
     """The command line."""
-    options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0]))
+    options = tyro.cli(Options, description=__doc__.partition("\n")[0])
     if options.quick:
         options = dataclasses.replace(
             options,

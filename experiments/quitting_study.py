@@ -77,7 +77,8 @@ class Options:
     out: Path | None = None
     """Folder of the report; by default experiments/reports/quitting, or with --quick or --only runs/quitting/quick."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """ValueError with one sentence for an option out of range."""
         unknown = [name for name in self.only if name not in PARTS]
         if unknown:
             raise ValueError(f"there is no part {unknown[0]!r}; the parts are {', '.join(PARTS)}.")
@@ -231,7 +232,7 @@ def draw_quitting(study: Study, best: dict[Any, Estimate], cuts: dict[str, dict[
     players = study.main_players
     policy = "baseline" if (players, "baseline") in study.tables else "heuristic"
     places = [sum(bounds) / 2 for bounds in PENALTIES]
-    figure, axes = panels(4, sharey=True)
+    figure, axes = panels(4, height=4.6, sharex=True, sharey=True)
     for index, (number, table) in enumerate(study.tables):
         curve = [best.get((number, table, "all", "all", bounds)) for bounds in PENALTIES]
         kept = [(place, estimate) for place, estimate in zip(places, curve, strict=True) if estimate]
@@ -260,7 +261,7 @@ def draw_quitting(study: Study, best: dict[Any, Estimate], cuts: dict[str, dict[
                     axis, [p + 0.15 * index for p, _ in kept], [e for _, e in kept], 100, label=group, color=f"C{index}"
                 )
         axis.set_title(f"{players} players, {TABLES[policy]}")
-        if axis.lines:
+        if axis.get_legend_handles_labels()[1]:
             axis.legend(fontsize=8, title=title, title_fontsize=8)
     for axis in axes:
         axis.axhline(0, color="0.4", linestyle=":", linewidth=1)
@@ -501,10 +502,11 @@ def chip(study: Study) -> Part:
                 )  # fmt: skip
         axis.axhline(0, color="0.4", linestyle=":", linewidth=1)
         axis.set_xticks(range(len(TOTALS)), [span(bounds) for bounds in TOTALS])
+        axis.set_xlim(-0.5, len(TOTALS) - 0.5)
         axis.set_xlabel("own total before, penalty points")
         axis.set_title(f"a {color} chip ({'1 point' if color == 'white' else '10 points'})")
     axes[0].set_ylabel("win share, returned less kept, percentage points")
-    if axes[1].lines:
+    if axes[1].get_legend_handles_labels()[1]:
         axes[1].legend(fontsize=7)
     save_figure(figure, study.options.folder / "chip.png")
     texts = []
@@ -661,7 +663,8 @@ def report(study: Study, parts: dict[str, Part], seconds: float) -> str:
 
 
 def run(options: Options) -> Path:
-    """All parts, and the report; its path."""
+    """All parts, and the report; its path. ValueError for bad options."""
+    options.check()
     started = time.perf_counter()
     with Workers(options.processes) as workers:
         study = Study(options, workers)
@@ -673,7 +676,7 @@ def run(options: Options) -> Path:
 
 def main() -> None:
     """The command line."""
-    options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0]))
+    options = tyro.cli(Options, description=__doc__.partition("\n")[0])
     if options.quick:
         options = dataclasses.replace(options, deals=min(options.deals, 200))
     print(f"report: {run_or_exit(lambda: run(options))}")

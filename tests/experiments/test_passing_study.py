@@ -1,0 +1,385 @@
+"""experiments.passing_study: intervals that hold, passes measured by the clauses, forks that differ in one thing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import agents.baseline
+from experiments import passing_study
+from experiments.evaluate import play
+from experiments.passing_play import (
+    GoalsSeen,
+    Line,
+    PassLog,
+    Seats,
+    bits_about_the_next,
+    care_by_neighbour,
+    passes_received,
+    play_arm,
+    play_round,
+    worth_of_goal,
+    worth_of_kinds,
+)
+from experiments.passing_study import FORKS, Options
+from experiments.study import Estimate, Workers, gap, over_deals, policy_of, pooled, ratio, split_seed, spread
+from llama_envs.core.batch import Batch
+from llama_envs.core.policy import make_policy
+from llama_envs.core.registry import make_game
+
+ROOT = Path(__file__).parents[2]
+PLAYERS = (2, 3, 4)
+
+
+# ----------------------------------------------------------------------------------------------------------- intervals
+
+
+def test_games_of_one_deal_are_one_observation() -> None:
+    values = np.random.default_rng(0).normal(size=(50, 1))
+    assert over_deals(values).half() == pytest.approx(over_deals(np.repeat(values, 40, axis=1)).half())
+    assert pooled(values).half() == pytest.approx(pooled(np.repeat(values, 40, axis=1)).half())
+
+
+@pytest.mark.parametrize(
+    ("estimate", "truth"),
+    [
+        (lambda part, whole, other: over_deals(part), 1.0),
+        (lambda part, whole, other: ratio(part, whole), 0.5),
+        (lambda part, whole, other: gap(part, whole, other, whole), 0.25),
+        (lambda part, whole, other: spread(np.stack([part - whole / 2, part - whole / 2], axis=1)), 1.0),
+    ],
+    ids=["mean", "ratio", "difference of ratios", "standard deviation"],
+)
+def test_intervals_hold_the_truth_in_95_of_100_samples(estimate, truth: float) -> None:
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(1000):
+        whole = rng.integers(0, 5, 150).astype(float)  # with deals that say nothing
+        part = whole / 2 + rng.normal(size=150)
+        found = estimate(part, whole, whole / 4 + 0.5 * part - whole / 4 + rng.normal(size=150))
+        held += abs(found.mean - truth) <= found.half()
+    assert 0.92 < held / 1000 < 0.975
+
+
+def test_a_family_of_comparisons_of_nothing_rarely_claims_something() -> None:
+    rng = np.random.default_rng(2)
+    wrong = 0
+    for _ in range(400):
+        wrong += any(over_deals(rng.normal(size=60)).side(0.0, 20) for _ in range(20))
+    assert wrong / 400 < 0.09  # 0.05, and chance
+
+
+def test_a_few_agreeing_deals_decide_nothing() -> None:
+    assert over_deals([1.0, 1.0, 1.0]).side(0.0) == 0
+    assert over_deals(np.ones(50)).side(0.0) == 1
+    assert Estimate(1.0, float("nan"), 1).side(0.0) == 0
+
+
+def test_numbers_do_not_depend_on_who_does_the_work() -> None:
+    arm = {"arm": (make_game("llama_llama", num_players=3), "heuristic:0.5", "random", 4, True, "")}
+    seeds = {"arm": split_seed(3, 24)}
+    with Workers(1, quiet=True) as alone, Workers(2, quiet=True) as two:
+        here = alone.by_deals(play_arm, arm, seeds, 24, "")["arm"]
+        there = two.by_deals(play_arm, arm, seeds, 7, "")["arm"]
+    for name in here:
+        np.testing.assert_array_equal(here[name], there[name])
+
+
+# -------------------------------------------------------------------------------------------------------------- playing
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_the_heuristic_with_all_switches_on_is_the_shipped_one(players: int) -> None:
+    game = make_game("llama_llama", num_players=players)
+    batch = Batch(game, 64, 5)
+    streams = split_seed(1, 64) | np.uint64(1)
+    whole, shipped = make_policy("switched:whole", game), make_policy("heuristic", game)
+    while (batch.to_move >= 0).any():
+        rows = np.flatnonzero(batch.to_move >= 0)
+        seats = batch.to_move[rows].astype(np.int64)
+        choices = [policy.act_in(game, batch.state[rows], seats) for policy in (whole, shipped)]  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(*choices)
+        actions = batch.sample_actions(streams)
+        mixed = np.arange(64) % 2 == 0  # half of the games go by the heuristic, half anywhere
+        actions[rows] = np.where(mixed[rows], choices[0], actions[rows])
+        batch.step(actions)
+
+
+@pytest.mark.parametrize("one", ["heuristic", "switched:own_unminded", "switched:now"])
+def test_policies_shown_the_true_state_play_as_those_shown_a_resampled_one(one: str) -> None:
+    game = make_game("llama_llama", num_players=3)
+    here = play_arm(game, one, "heuristic:0", 4, False, "", split_seed(7, 40))
+    there = play(game, [make_policy(name, game) for name in (one, "heuristic:0", "heuristic:0")], 40, 7, quiet=True)
+    np.testing.assert_array_equal(here["win"], there.win[:, :, 0])  # in rotation r the first entrant sits at seat r
+
+
+def test_a_goal_chosen_by_another_policy_changes_the_goal_alone() -> None:
+    game = make_game("llama_llama", num_players=2)
+    seeds = split_seed(0, 60)
+    same = play_arm(game, "heuristic", "heuristic", 4, False, "heuristic", seeds)
+    assert (same["win"] == 0.5).all() or np.allclose(same["win"].mean(axis=1), 0.5)
+    other = play_arm(game, "heuristic", "heuristic", 4, False, "random", seeds)
+    assert other["lead"].mean() < -0.5
+
+
+def test_games_that_are_not_played_to_their_end_have_no_winner() -> None:
+    game = make_game("llama_llama", num_players=2, target_score=30)  # some are over after one round
+    assert np.isnan(play_arm(game, "heuristic", "random", 1, False, "", split_seed(0, 40))["win"]).all()
+
+
+# ------------------------------------------------------------------------------------------------------ what is passed
+
+
+def points(deck, kind: int, letters) -> int:
+    """Points of a goal by the clauses (P14, P15), from the deck's data."""
+    return sum(
+        int(value) * min(letters[k] // int(n) for k, n in enumerate(need) if n)
+        for need, value in zip(deck.need[kind], deck.points[kind], strict=True)
+        if value
+    )
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_a_pass_is_measured_as_by_hand(players: int) -> None:
+    game = make_game("llama_llama", num_players=players)
+    deck = game.config.cards
+    batch = Batch(game, 20, 9)
+    log = PassLog(game, 20, np.arange(20) % players)
+    seen: list = []
+
+    def watch(before, rows, picks):
+        seen.append((before.copy(), rows.copy(), picks.copy()))
+        log(before, rows, picks)
+
+    zeros = np.zeros((20, players), np.int64)
+    seats = Seats([policy_of("random", game)], zeros, zeros, np.ones((20, players), np.uint64) << np.uint64(35))
+    play_round(batch, seats)  # so that the totals say where goals lie
+    play_round(batch, seats, watch)
+    assert [picks.shape[2] for _, _, picks in seen] == [4, 3, 2, 1]
+    expected = {name: np.zeros_like(values) for name, values in log.sums.items()}
+    for number, (before, rows, picks) in enumerate(seen):
+        for i, row in enumerate(rows):
+            seat, state = row % players, before[i]
+            hand = [int(deck.letters[kind]) for kind in range(deck.num_kinds) for _ in range(state["hand"][seat, kind])]
+            assert len(hand) == 7
+            kinds = [int(state["goal"][state["owner"][display]]) for display in range(number + 1)]
+            may_be_own = [(int(state["may_own"][display]) >> seat) & 1 for display in range(number + 1)]
+            own = int(state["goal"][seat])
+            if not any(kind == own and may for kind, may in zip(kinds, may_be_own, strict=True)):
+                kinds.append(own)
+
+            def pays(cards, kinds=kinds):
+                return sum(points(deck, kind, [cards.count(letter) for letter in range(7)]) for kind in kinds)
+
+            gone = [int(deck.letters[kind]) for kind in picks[i, seat]]
+            kept = list(hand)
+            for letter in gone:
+                kept.remove(letter)
+            best = max(pays([hand[j] for j in stay]) for stay in combinations(range(7), len(kept)))
+            for letter in range(7):
+                expected["held"][row, number, letter] = hand.count(letter)
+                expected["passed"][row, number, letter] = gone.count(letter)
+                less = list(hand)
+                if letter in less:
+                    less.remove(letter)
+                    if pays(less) < pays(hand):
+                        expected["paid"][row, number] += [hand.count(letter), gone.count(letter)]
+            expected["best"][row, number] = best
+            expected["given_up"][row, number] = best - pays(kept)
+            expected["greedy"][row, number] = best == pays(kept)
+            expected["passes"][row, number] = 1
+    for name, values in expected.items():
+        np.testing.assert_array_equal(log.sums[name], values, err_msg=name)
+
+
+def test_who_keeps_what_scores_now_gives_up_nothing_and_who_passes_at_random_does() -> None:
+    game = make_game("llama_llama", num_players=4)
+    now = play_arm(game, "switched:now", "random", 1, True, "", split_seed(0, 30))
+    assert now["given_up"].sum() == 0
+    assert (now["passes"] == 4).all()  # four seats
+    assert (now["passed"].sum(axis=2) == 4 * np.array([4, 3, 2, 1])).all()
+    assert play_arm(game, "random", "random", 1, True, "", split_seed(0, 30))["given_up"].sum() > 0
+
+
+# ------------------------------------------------------------------------------------------------------------- own goal
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_a_fork_without_a_change_is_the_round_that_is_played(players: int) -> None:
+    game = make_game("llama_llama", num_players=players)
+    line = Line.start(game, "random", ("heuristic",), split_seed(2, 30))
+    for _ in range(2):
+        before = line.batch.state.copy()
+        seat = np.arange(30) % players
+        lead = line.fork(seat)[1]
+        changed = line.fork(seat, passing=1)[1]
+        np.testing.assert_array_equal(line.batch.state, before)
+        line.advance()
+        score = line.batch.state["round_score"].astype(float)
+        others = (score.sum(axis=1) - score[np.arange(30), seat]) / (players - 1)
+        played = ~np.isnan(lead)
+        np.testing.assert_array_equal(played, before["to_move"] >= 0)
+        np.testing.assert_allclose(lead[played], (score[np.arange(30), seat] - others)[played])
+        assert (lead != changed).any()
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_in_later_rounds_the_leaders_goal_is_on_the_first_display__P7(players: int) -> None:
+    game = make_game("llama_llama", num_players=players)
+    line = Line.start(game, "random", (), split_seed(4, 200))
+    line.advance()
+    total = line.batch.state["total"].copy()
+    alive = np.asarray(line.batch.to_move >= 0)
+    goals = GoalsSeen(200, players)
+    line.fork(np.zeros(200, np.int64), watch=goals)
+    order = np.sort(total, axis=1)
+    clear = alive & (np.diff(order, axis=1) > 0).all(axis=1)
+    assert clear.sum() > 50
+    place = (total[:, None, :] > total[:, :, None]).sum(axis=2)
+    np.testing.assert_array_equal(goals.display[clear], place[clear])
+    assert (goals.display[~alive] == -1).all()
+
+
+def test_knowing_a_goal_that_is_revealed_at_once_is_worth_nothing() -> None:
+    game = make_game("llama_llama", num_players=4)
+    result = worth_of_goal(game, "switched:whole", 2, FORKS, split_seed(5, 60))
+    first, last = result["display"] == 0, result["display"] == 3
+    assert (result["unminded"][first] == 0).all()
+    assert (result["unminded"][last] != 0).any()
+    assert set(np.unique(result["display"][:, 0])) == {0, 1, 2, 3}
+
+
+def test_a_kind_is_compared_with_the_other_kinds_of_the_same_hand() -> None:
+    game = make_game("llama_llama", num_players=2)
+    result = worth_of_kinds(game, "heuristic", 2, split_seed(6, 30))
+    np.testing.assert_allclose(result["gain"].sum(axis=2), 0, atol=1e-9)  # the gains of a hand add up to nothing
+    assert (result["given"] <= result["held"]).all()
+    assert (result["given"][:, 0].sum(axis=1) == 1).all()
+    dealt = Batch(game, 30, split_seed(6, 30)).state["hand"][np.arange(30), np.arange(30) % 2, : game.num_actions] > 0
+    np.testing.assert_array_equal(result["held"][:, 0], dealt)
+
+
+# -------------------------------------------------------------------------------------------------------------- dummies
+
+
+def test_cards_received_come_from_the_right_and_are_valued_by_all_four_goals__P9_P13() -> None:
+    game = make_game("llama_llama", num_players=4, num_rounds=1)
+    result = passes_received(game, "random", split_seed(8, 25))
+    assert (result["back"] == np.array([4, 3, 2, 1])).all()
+    assert not result["from_dummy"].any()
+    two = passes_received(make_game("llama_llama", num_players=2, num_rounds=1), "random", split_seed(8, 25))
+    assert two["from_dummy"].all()
+    assert (two["back"].mean(axis=(0, 1)) < np.array([4, 3, 2, 1])).all()
+    three = passes_received(make_game("llama_llama", num_players=3, num_rounds=1), "random", split_seed(8, 25))
+    assert (three["to_dummy"].sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(three["from_dummy"], np.roll(three["to_dummy"], 1, axis=1))
+    # with one card passed in the last pass, the final hand is what was kept and got: the gains end in the score
+    assert (result["gain"][:, :, 3] <= result["points"]).all()
+
+
+def test_who_passes_its_whole_hand_knows_the_next_players_and_not_a_dummys() -> None:
+    whole = {"pass_counts": (7, 1, 1, 1)}
+    bits = bits_about_the_next(make_game("llama_llama", num_players=4, **whole), "random", 32, split_seed(0, 6))
+    assert (bits["bits"][:, :, 0] > 5).all()
+    np.testing.assert_allclose(bits["bits"][:, :, 1], 0, atol=1e-12)
+    into = bits_about_the_next(make_game("llama_llama", num_players=2, **whole), "random", 32, split_seed(0, 6))
+    assert into["to_dummy"].all()
+    assert (into["bits"][:, :, 1] > 1).all()
+
+
+def test_no_more_care_changes_nothing() -> None:
+    game = make_game("llama_llama", num_players=3)
+    nothing = care_by_neighbour(game, 0.0, split_seed(0, 20))
+    assert all((nothing[name] == 0).all() for name in ("own", "next", "lead"))
+    assert (nothing["to_dummy"].sum(axis=1) == 1).all()
+    assert (care_by_neighbour(game, 2.0, split_seed(0, 20))["next"] != 0).any()
+
+
+# --------------------------------------------------------------------------------------------------------------- report
+
+
+def small(out: Path, **changes) -> Options:
+    return Options(
+        **{"deals": 40, "search": "mc:1", "search_deals": 2, "decks": 2, "processes": 1, "out": out, "players": (2, 3)}
+        | changes
+    )
+
+
+def check_report(folder: Path) -> str:
+    """Every file that the report names is there, and every number of its tables has an interval."""
+    text = (folder / "report.md").read_text()
+    linked = re.findall(r"\]\(([^)]+)\)", text)
+    assert linked
+    for name in linked:
+        assert (folder / name).stat().st_size > 100, name
+        if name.endswith(".png"):
+            assert (folder / name).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        else:
+            frame = pd.read_csv(folder / name)
+            assert len(frame)
+            for column in (column for column in frame if f"{column}_95" in frame):
+                known = (frame["deals"] > 1) & frame[column].notna()
+                assert (frame.loc[known, f"{column}_95"] >= 0).all(), (name, column)
+            assert any(str(column).endswith("_95") for column in frame), name
+    assert text.count("Reproduce: `python -m experiments.") == text.count("**Question.**")
+    assert "--seed" in text
+    return text
+
+
+def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path) -> None:
+    passing_study.run(small(tmp_path / "a"))
+    passing_study.run(small(tmp_path / "b"))
+    text = check_report(tmp_path / "a")
+    assert text.count("## ") == len(passing_study.PARTS) + 1
+    tables = sorted(path.name for path in (tmp_path / "a").glob("*.csv"))
+    assert len(tables) > 8
+    for name in tables:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    care = pd.read_csv(tmp_path / "a" / "care.csv")
+    assert (care["win_share_95_family"] > care["win_share_95"]).all()
+
+
+def test_without_a_trained_agent_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents.baseline, "FOLDER", tmp_path / "none")
+    passing_study.run(small(tmp_path / "out", only=("passes",), deals=20, players=(3,)))
+    assert "No trained agent ships for 3 players" in (tmp_path / "out" / "report.md").read_text()
+    assert "baseline" not in set(pd.read_csv(tmp_path / "out" / "passes.csv")["policy"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"only": ("luck",)}, "there is no part 'luck'; the parts are passes, care"),
+        ({"players": (5,)}, "players must be an integer from 2 to 4, got 5"),
+        ({"deals": 1}, "deals must be an integer from 20"),
+        ({"processes": 0}, "processes must be an integer from 1"),
+        ({"search": "nobody", "only": ("passes",)}, "unknown policy 'nobody'"),
+    ],
+)
+def test_bad_options_are_refused_in_one_sentence(changes, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        passing_study.run(small(tmp_path / "out", **changes))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("module", ["passing_study", "quitting_study"])
+def test_the_command_line_reports_a_mistake_in_one_line(module: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", f"experiments.{module}", "--only", "luck"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: there is no part 'luck'")
+    assert len(done.stderr.strip().splitlines()) == 1

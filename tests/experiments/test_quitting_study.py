@@ -1,0 +1,188 @@
+"""experiments.quitting_study: the decisions that it asks about, and forks that differ in one action."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_passing_study import check_report
+
+from experiments import quitting_study
+from experiments.evaluate import play
+from experiments.quitting_play import (
+    CHIP,
+    COULD_PLAY,
+    STUCK,
+    Games,
+    Keeper,
+    action_of,
+    fork,
+    is_of,
+    penalty_of,
+    play_alike,
+    play_arm,
+    play_on,
+    playable,
+)
+from experiments.quitting_study import Options
+from experiments.study import policy_of, split_seed
+from llama_envs.core.batch import Batch
+from llama_envs.core.policy import ScriptedPolicy, make_policy
+from llama_envs.core.registry import make_game
+
+
+@pytest.mark.parametrize(
+    ("cards", "points"),
+    [((3, 3, 3, 5, 7, 7), 18), ((6, 6, 6), 6), ((1, 2, 3, 4, 5, 6, 7, 7, 1), 31), ((), 0)],
+)
+def test_every_rank_counts_once__L13(cards: tuple[int, ...], points: int) -> None:
+    hand = np.bincount(np.array(cards, np.int64), minlength=8)[1:]
+    assert penalty_of(hand.astype(np.int8)) == points
+
+
+@pytest.mark.parametrize("players", [2, 4, 6])
+def test_decisions_are_told_apart_by_what_is_legal(players: int) -> None:
+    game = make_game("lama", num_players=players)
+    batch = Batch(game, 60, 3)
+    streams = split_seed(0, 60) | np.uint64(1)
+    draw, quit_, keep = (action_of(game, name) for name in ("draw", "quit", "keep"))
+    policy = make_policy("heuristic", game)
+    assert isinstance(policy, ScriptedPolicy)
+    met = dict.fromkeys((STUCK, COULD_PLAY, CHIP), 0)
+    for _ in range(300):
+        rows = np.flatnonzero(batch.to_move >= 0)
+        if not len(rows):
+            break
+        state, mask = batch.state[rows], batch.action_mask[rows]
+        may_play = mask[:, :draw].any(axis=1)
+        turn = mask[:, quit_]
+        np.testing.assert_array_equal(playable(state, state["to_move"].astype(np.int64))[turn], may_play[turn])
+        np.testing.assert_array_equal(is_of(STUCK, state), mask[:, draw] & ~may_play)
+        np.testing.assert_array_equal(is_of(COULD_PLAY, state), mask[:, draw] & may_play)
+        np.testing.assert_array_equal(is_of(CHIP, state), mask[:, keep])
+        for kind in met:
+            met[kind] += int(is_of(kind, state).sum())
+        actions = batch.sample_actions(streams)
+        clever = policy.act_in(game, batch.state[rows], batch.to_move[rows].astype(np.int64))
+        actions[rows] = np.where(rows % 4 > 0, clever, actions[rows])  # random play rarely empties a hand
+        batch.step(actions)
+    assert min(met.values()) > 5
+
+
+def test_every_decision_of_a_game_has_the_same_chance_to_be_kept() -> None:
+    game = make_game("lama", num_players=2, first_player=0)
+    seeds = np.full(2000, 11, np.uint64)  # the same game over and over: its decisions come in the same order
+    batch = Batch(game, len(seeds), seeds)
+    games = Games(batch, [policy_of("heuristic", game)], np.zeros((len(seeds), 2), np.int64), seeds)
+    keeper = Keeper(batch, STUCK, 3, seeds)
+    met: list[bytes] = []
+
+    def before(rows: np.ndarray) -> None:
+        if is_of(STUCK, batch.state[:1])[0]:
+            met.append(batch.state[0].tobytes())
+        keeper(rows)
+
+    while games.step(before=before):
+        pass
+    assert len(met) == keeper.met[0] > 10
+    assert len(set(met)) == len(met)
+    kept = np.array([met.index(state.tobytes()) for state in keeper.states.ravel()])
+    counts = np.bincount(kept, minlength=len(met))
+    expected = 3 * len(seeds) / len(met)
+    assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
+    assert (np.diff(np.sort(kept.reshape(-1, 3), axis=1), axis=1) > 0).all()  # never one decision twice
+
+
+def positions(kind: str, players: int = 3, deals: int = 60) -> tuple:
+    game = make_game("lama", num_players=players)
+    seeds = split_seed(1, deals)
+    batch = Batch(game, deals, seeds)
+    games = Games(batch, [policy_of("heuristic", game)], np.zeros((deals, players), np.int64), seeds)
+    keeper = Keeper(batch, kind, 2, seeds)
+    while games.step(before=keeper):
+        pass
+    return game, keeper.states[keeper.present]
+
+
+def test_the_same_action_with_the_same_luck_is_the_same_game_and_positions_stay_as_they_are() -> None:
+    game, states = positions(STUCK)
+    before, policy, seeds = states.copy(), policy_of("heuristic", game), split_seed(2, len(states))
+    draw = action_of(game, "draw")
+    one, other = (play_on(game, states, draw, policy, seeds) for _ in range(2))
+    np.testing.assert_array_equal(one[0], other[0])
+    np.testing.assert_array_equal(one[1], other[1])
+    np.testing.assert_array_equal(states, before)
+    np.testing.assert_allclose(one[0].sum(axis=1), 1)
+    assert (play_on(game, states, action_of(game, "quit"), policy, seeds)[0] != one[0]).any()
+
+
+def test_who_quits_takes_the_penalty_in_its_hand() -> None:
+    game, states = positions(STUCK)
+    _, points = play_on(game, states, action_of(game, "quit"), policy_of("heuristic", game), split_seed(2, len(states)))
+    rows, seats = np.arange(len(states)), states["to_move"].astype(np.int64)
+    np.testing.assert_array_equal(points[rows, seats], penalty_of(states["hand"][rows, seats]))
+
+
+def test_a_returned_chip_is_worth_its_points_and_only_owned_chips_are_returned() -> None:
+    game, states = positions(CHIP)
+    rows, seats = np.arange(len(states)), states["to_move"].astype(np.int64)
+    policy, seeds = policy_of("heuristic", game), split_seed(2, len(states))
+    points = {
+        name: play_on(game, states, action_of(game, name), policy, seeds)[1][rows, seats]
+        for name in ("keep", "white", "black")
+    }
+    assert (points["keep"] == 0).all()
+    for name, value in (("white", 1), ("black", 10)):
+        owned = states[name][rows, seats] > 0
+        assert 0 < owned.sum() < len(owned)
+        assert (points[name][owned] == -value).all()
+        assert np.isnan(points[name][~owned]).all()
+
+
+def test_a_fork_reports_the_position_and_the_others_mean() -> None:
+    game = make_game("lama", num_players=2)
+    result = fork(game, "heuristic", STUCK, ("quit", "draw", "own"), 2, split_seed(4, 80))
+    kept = ~np.isnan(result["penalty"])
+    assert (result["opponents"][kept] == 1).all()
+    assert ((result["stock"][kept] >= 1) & (result["stock"][kept] <= 43)).all()
+    small = kept & (result["penalty"] <= 5)
+    large = kept & (result["penalty"] > 5)
+    assert small.any()
+    assert large.any()
+    # when stuck the heuristic quits at a penalty of 5 or less, else it draws
+    np.testing.assert_array_equal(result["win_own"][small], result["win_quit"][small])
+    np.testing.assert_array_equal(result["win_own"][large], result["win_draw"][large])
+    assert (result["lead_own"][small] >= -result["penalty"][small] - 10).all()
+
+
+def test_arms_agree_with_the_evaluation_of_the_suite() -> None:
+    game = make_game("lama", num_players=3)
+    here = play_arm(game, "heuristic:8", "heuristic", split_seed(6, 50))
+    there = play(
+        game, [make_policy(name, game) for name in ("heuristic:8", "heuristic", "heuristic")], 50, 6, quiet=True
+    )
+    np.testing.assert_array_equal(here["win"], there.win[:, :, 0])
+
+
+def test_the_first_round_is_the_first_round() -> None:
+    game = make_game("lama", num_players=4, first_player=0)
+    alone = make_game("lama", num_players=4, first_player=0, max_rounds=1, single_round_terminates=True)
+    whole = play_alike(game, "heuristic", split_seed(7, 50))
+    one = play_alike(alone, "heuristic", split_seed(7, 50))
+    np.testing.assert_array_equal(whole["first"], one["first"])
+    np.testing.assert_allclose(one["first"].mean(axis=1), one["points"])
+    assert (whole["rounds"] > 1).any()
+
+
+def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        quitting_study.run(Options(players=(2, 3), deals=24, processes=1, out=tmp_path / name))
+    text = check_report(tmp_path / "a")
+    assert text.count("## ") == len(quitting_study.PARTS) + 1
+    tables = sorted(path.name for path in (tmp_path / "a").glob("*.csv"))
+    assert len(tables) == 6
+    for name in tables:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    assert set(pd.read_csv(tmp_path / "a" / "quitting.csv")["by"]) > {"all", "opponents", "stock", "margin"}
