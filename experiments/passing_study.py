@@ -82,7 +82,7 @@ class Options:
     """Only these parts: passes, care, goal, kinds, dummies, decks."""
     players: tuple[int, ...] = (2, 3, 4)
     """Numbers of players."""
-    deals: int = 10_000
+    deals: int = 8_000
     """Deals of the larger comparisons; the others take a fixed part of it."""
     search: str = "mc:32"
     """The search agent; it plays the first round only."""
@@ -521,7 +521,7 @@ def goal(study: Study) -> Part:
     arms: dict[Any, tuple[Any, ...]] = {
         (players, "heuristic"): (study.game(players), "switched:whole", 4, FORKS) for players in options.players
     }
-    found = study.run(worth_of_goal, arms, 0.5, "own goal")
+    found = study.run(worth_of_goal, arms, 0.4, "own goal")
     if study.trained:
         more = {(players, "baseline"): (study.game(players), "baseline", 4, FORKS[:1]) for players in study.trained}
         found |= study.run(worth_of_goal, more, 0.1, "own goal, trained agents")
@@ -534,7 +534,7 @@ def goal(study: Study) -> Part:
             ("both", "switched:own_unminded", "random"),
         )
     }
-    wins = study.run(play_arm, whole, 0.5, "own goal, whole games")
+    wins = study.run(play_arm, whole, 0.4, "own goal, whole games")
     rows, table = [], []
     worth: dict[Any, Estimate] = {}
     for (players, policy), result in found.items():
