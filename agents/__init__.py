@@ -1,5 +1,5 @@
-"""Policies that ship: importing this package registers ``heuristic``, ``ppo``, ``baseline``, ``mc``
-and ``tabular`` by name."""
+"""Policies that ship: importing this package registers ``heuristic``, ``ppo``, ``baseline``, ``mc``,
+``ismcts`` and ``tabular`` by name."""
 
 from agents import baseline, heuristic, ppo, search, tabular
 
