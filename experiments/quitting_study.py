@@ -55,6 +55,15 @@ MARGINS = ((-40, -11), (-10, -1), (0, 9), (10, 40))  # lowest total of the other
 TOTALS = ((1, 9), (10, 19), (20, 29), (30, 39))
 AT_ONCE = 256  # deals
 TRAINED_SHARE = 0.25  # of the deals, for tables of trained agents, which take longer
+MEASURES = {"win": ("win share", "percentage points", 100.0), "lead": ("lead in the round", "points", 1.0)}
+CUTS = {  # how positions are cut, and by which measure
+    "opponents": ("opponents left", "lead"),
+    "stock": ("cards in the stock", "lead"),
+    "margin": ("the others' lowest total less one's own", "win"),
+    "highest total": ("highest total at the table", "win"),
+}
+NOTHING = Estimate(float("nan"), float("nan"), 0)
+FEWEST_DRAWN = 30  # deals behind a point of a figure
 TABLES = {"heuristic": "heuristic", "baseline": "trained"}
 
 
@@ -161,7 +170,7 @@ def quitting(study: Study) -> Part:
     }
     found = study.run(fork, arms, 1.0, "quit or draw")
     cuts = groups_of(study)
-    m = len(PENALTIES) * len(arms)
+    m = len(MEASURES) * len(PENALTIES) * len(arms)
     rows = []
     best: dict[Any, Estimate] = {}
     for (players, policy), result in found.items():
@@ -169,25 +178,25 @@ def quitting(study: Study) -> Part:
             for group, holds in groups.items():
                 for bounds in PENALTIES:
                     where = within(result["penalty"], bounds) & holds(result)
-                    win = difference(result, "win", "quit", "draw", where)
-                    lead = difference(result, "lead", "quit", "draw", where)
-                    if not win.deals:
+                    if not where.any():
                         continue
-                    best[players, policy, cut, group, bounds] = win
-                    rows.append(
-                        {"players": players, "policy": policy, "by": cut, "group": group, "penalty": span(bounds)}
-                        | {"positions": int(where.sum()), "deals": win.deals}
-                        | win.columns("win_share", m) | lead.columns("lead", m)
-                    )  # fmt: skip
+                    row = {"players": players, "policy": policy, "by": cut, "group": group, "penalty": span(bounds)}
+                    row |= {"positions": int(where.sum())}
+                    for measure in MEASURES:
+                        estimate = difference(result, measure, "quit", "draw", where)
+                        best[measure, players, policy, cut, group, bounds] = estimate
+                        row |= {"deals": estimate.deals} | estimate.columns(measure, m)
+                    rows.append(row)
     draw_quitting(study, best, cuts)
     table = pd.DataFrame(
-        {"players": players, "table": TABLES[policy]}
+        {"players": players, "table": TABLES[policy], "quit less draw": f"{name}, {unit}"}
         | {
-            f"penalty {span(bounds)}": bold(estimate.text(1, 100), estimate.side(0.0, m))
+            f"penalty {span(bounds)}": bold(estimate.text(1, scale), estimate.side(0.0, m))
             for bounds in PENALTIES
-            for estimate in [best.get((players, policy, "all", "all", bounds), Estimate(np.nan, np.nan, 0))]
+            for estimate in [best.get((measure, players, policy, "all", "all", bounds), NOTHING)]
         }
         for players, policy in study.tables
+        for measure, (name, unit, scale) in MEASURES.items()
     )
     return Part(
         "Quit or draw?",
@@ -195,11 +204,11 @@ def quitting(study: Study) -> Part:
         to quit, and how does that depend on the opponents left, the stock and the totals?""",
         f"""Up to four such decisions of every game, drawn by lot, at tables of one policy; from each the game is
         played on twice, after quitting and after drawing, by the same policy in all seats and with the same luck. The
-        numbers are the win share of whole games after quitting less that after drawing, in percentage points. They tell
-        what one decision is worth if all play on by that policy; another continuation may value it otherwise. The
-        heuristic quits when stuck at a penalty of {DEFAULT_THRESHOLD} or less. Bold: an interval for all {m} cells at
-        once excludes 0; a finding by opponents, stock or totals holds for all cells of its own cut at once. The CSV
-        file also has the difference in the points of the round.""",
+        numbers are what is found after quitting less what is found after drawing: the win share of the whole game, in
+        percentage points, and the lead in the round, in points. They tell what one decision is worth if all play on by
+        that policy; another continuation may value it otherwise. The heuristic quits when stuck at a penalty of
+        {DEFAULT_THRESHOLD} or less. Bold: an interval for all {m} cells at once excludes 0; a finding by opponents,
+        stock or totals holds for all cells of its own cut at once.""",
         quitting_findings(study, best, cuts),
         table,
         "quitting.png",
@@ -231,81 +240,75 @@ def draw_quitting(study: Study, best: dict[Any, Estimate], cuts: dict[str, dict[
     """Quit less draw over the penalty: every table, and for the main one by opponents, stock and margin."""
     players = study.main_players
     policy = "baseline" if (players, "baseline") in study.tables else "heuristic"
-    places = [sum(bounds) / 2 for bounds in PENALTIES]
-    figure, axes = panels(4, height=4.6, sharex=True, sharey=True)
-    for index, (number, table) in enumerate(study.tables):
-        curve = [best.get((number, table, "all", "all", bounds)) for bounds in PENALTIES]
-        kept = [(place, estimate) for place, estimate in zip(places, curve, strict=True) if estimate]
-        style = "-" if table == "heuristic" else "--"
-        color = f"C{study.options.players.index(number)}"
-        draw(
-            axes[0], [place + 0.15 * index for place, _ in kept], [estimate for _, estimate in kept], 100,
-            linestyle=style, color=color, label=f"{number} players, {TABLES[table]}",
-        )  # fmt: skip
-    axes[0].set_title("all positions")
-    shown = (
-        ("opponents", "opponents left"),
-        ("stock", "cards in the stock"),
-        ("margin", "the others' lowest total less one's own"),
-    )
-    for axis, (cut, title) in zip(axes[1:], shown, strict=True):
+    figure, axes = panels(6, rows=2, sharex=True)
+    for axis, (measure, (name, unit, scale)) in zip(axes, MEASURES.items(), strict=False):
+        for index, (number, table) in enumerate(study.tables):
+            curve = [best.get((measure, number, table, "all", "all", bounds), NOTHING) for bounds in PENALTIES]
+            draw_over_penalty(
+                axis, curve, scale, index, linestyle="-" if table == "heuristic" else "--",
+                color=f"C{study.options.players.index(number)}", label=f"{number} players, {TABLES[table]}",
+            )  # fmt: skip
+        axis.set_title("all positions")
+        axis.set_ylabel(f"{name}, quit less draw, {unit}")
+    axes[1].legend(fontsize=7)
+    for axis, (cut, (title, measure)) in zip(axes[2:], CUTS.items(), strict=True):
+        name, unit, scale = MEASURES[measure]
         for index, group in enumerate(cuts[cut]):
-            curve = [best.get((players, policy, cut, group, bounds)) for bounds in PENALTIES]
-            kept = [
-                (place, estimate)
-                for place, estimate in zip(places, curve, strict=True)
-                if estimate is not None and estimate.deals >= 30
-            ]
-            if kept:
-                draw(
-                    axis, [p + 0.15 * index for p, _ in kept], [e for _, e in kept], 100, label=group, color=f"C{index}"
-                )
+            curve = [best.get((measure, players, policy, cut, group, bounds), NOTHING) for bounds in PENALTIES]
+            draw_over_penalty(axis, curve, scale, index, label=group, color=f"C{index}")
         axis.set_title(f"{players} players, {TABLES[policy]}")
+        axis.set_ylabel(f"{name}, quit less draw, {unit}")
         if axis.get_legend_handles_labels()[1]:
             axis.legend(fontsize=8, title=title, title_fontsize=8)
     for axis in axes:
         axis.axhline(0, color="0.4", linestyle=":", linewidth=1)
         axis.set_xlabel("penalty in hand, points")
-    axes[0].set_ylabel("win share, quit less draw, percentage points")
-    axes[0].legend(fontsize=7)
     save_figure(figure, study.options.folder / "quitting.png")
+
+
+def draw_over_penalty(axis: Any, curve: list[Estimate], scale: float, shift: int, **style: Any) -> None:
+    """One curve over the bins of the penalty, without those that few deals say something about."""
+    places = [sum(bounds) / 2 + 0.15 * shift for bounds in PENALTIES]
+    kept = [pair for pair in zip(places, curve, strict=True) if pair[1].deals >= FEWEST_DRAWN]
+    if kept:
+        draw(axis, [place for place, _ in kept], [estimate for _, estimate in kept], scale, **style)
 
 
 def quitting_findings(study: Study, best: dict[Any, Estimate], cuts: dict[str, dict[str, Any]]) -> list[str]:
     """Sentences about the decision."""
     texts = []
-    m = len(PENALTIES) * len(study.tables)
+    m = len(MEASURES) * len(PENALTIES) * len(study.tables)
     for players, policy in study.tables:
-        cells = {bounds: best.get((players, policy, "all", "all", bounds)) for bounds in PENALTIES}
-        quit_at = [span(b) for b, e in cells.items() if e and e.side(0.0, m) > 0]
-        draw_at = [span(b) for b, e in cells.items() if e and e.side(0.0, m) < 0]
-        texts.append(
-            f"""{players} players, tables of {TABLES[policy]} seats: quitting is surely better at a penalty of
-            {listed(quit_at)}; drawing at {listed(draw_at)}."""
-        )
-    names = {
-        "opponents": "opponents left",
-        "stock": "cards in the stock",
-        "margin": "the others' lowest total less one's own",
-        "highest total": "highest total at the table",
-    }
+        parts = []
+        for measure, (name, _, _) in MEASURES.items():
+            cells = {b: best.get((measure, players, policy, "all", "all", b), NOTHING) for b in PENALTIES}
+            parts.append(f"by {name} {sure_choice(cells, m) or 'nothing is sure'}")
+        texts.append(f"{players} players, tables of {TABLES[policy]} seats: {'; '.join(parts)}.")
     for players, policy in study.tables:
         if players != study.main_players:
             continue
-        for cut, name in names.items():
-            parts = []
+        for cut, (title, measure) in CUTS.items():
             family = len(cuts[cut]) * len(PENALTIES)
+            parts = []
             for group in cuts[cut]:
-                cells = {b: best.get((players, policy, cut, group, b)) for b in PENALTIES}
-                quit_at = [span(b) for b, e in cells.items() if e and e.side(0.0, family) > 0]
-                draw_at = [span(b) for b, e in cells.items() if e and e.side(0.0, family) < 0]
-                if quit_at or draw_at:
-                    parts.append(f"{group}: quit at {listed(quit_at)}, draw at {listed(draw_at)}")
+                cells = {b: best.get((measure, players, policy, cut, group, b), NOTHING) for b in PENALTIES}
+                if choice := sure_choice(cells, family):
+                    parts.append(f"{group}: {choice}")
             texts.append(
-                f"""{players} players, {TABLES[policy]}, by {name}, what is sure:
-                {"; ".join(parts) if parts else "nothing"}."""
+                f"""{players} players, {TABLES[policy]}, {MEASURES[measure][0]} by {title}:
+                {"; ".join(parts) if parts else "nothing is sure"}."""
             )
     return texts
+
+
+def sure_choice(cells: dict[tuple[int, int], Estimate], family: int) -> str:
+    """At which penalties quitting is surely better, and drawing; "" if at none."""
+    parts = []
+    for side, verb in ((1, "quit"), (-1, "draw")):
+        sure = [span(bounds) for bounds, estimate in cells.items() if estimate.side(0.0, family) == side]
+        if sure:
+            parts.append(f"{verb} at {listed(sure)}")
+    return ", ".join(parts)
 
 
 # --------------------------------------------------------------------------------------------------------- threshold
@@ -493,7 +496,7 @@ def chip(study: Study) -> Part:
     for axis, color in zip(axes, ("white", "black"), strict=True):
         for index, (players, policy) in enumerate(study.tables):
             curve = [worth[(players, policy), color, span(bounds)] for bounds in TOTALS]
-            kept = [(n, estimate) for n, estimate in enumerate(curve) if estimate.deals >= 30]
+            kept = [(n, estimate) for n, estimate in enumerate(curve) if estimate.deals >= FEWEST_DRAWN]
             if kept:
                 draw(
                     axis, [n + 0.05 * (index - 3.5) for n, _ in kept], [estimate for _, estimate in kept], 100,

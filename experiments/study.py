@@ -352,14 +352,14 @@ def save_figure(figure: Figure, path: Path) -> None:
     plt.close(figure)
 
 
-def panels(count: int, width: float = 4.6, height: float = 3.9, **options: Any) -> tuple[Figure, Any]:
-    """A figure with ``count`` axes side by side, as an array."""
-    figure, axes = plt.subplots(
-        1, count, figsize=(width * count, height), constrained_layout=True, squeeze=False, **options
-    )
-    for axis in axes[0]:
+def panels(count: int, width: float = 4.6, height: float = 3.9, rows: int = 1, **options: Any) -> tuple[Figure, Any]:
+    """A figure with ``count`` axes in ``rows``, as a flat array; width and height of each in inches."""
+    columns = count // rows
+    size = (width * columns, height * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=size, constrained_layout=True, squeeze=False, **options)
+    for axis in axes.flat:
         axis.grid(alpha=0.3)
-    return figure, axes[0]
+    return figure, axes.ravel()
 
 
 def draw(axis: Any, places: npt.ArrayLike, estimates: Sequence[Estimate], scale: float = 1.0, **options: Any) -> None:
