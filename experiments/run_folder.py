@@ -57,7 +57,7 @@ def command_name() -> str:
 
 def command_line() -> str:
     """The command that started this process, ready to paste."""
-    return f"{command_name()} {shlex.join(sys.argv[1:])}"
+    return " ".join([command_name(), *map(shlex.quote, sys.argv[1:])])
 
 
 def open_run(name: str, config: dict[str, Any], resume: bool) -> Path:

@@ -110,30 +110,26 @@ def test_the_loss_is_zero_for_logits_that_differ_from_the_values_by_a_constant()
         (["--opponents", "nobody"], "unknown policy 'nobody'"),
     ],
 )
-def test_bad_options_are_one_sentence_and_write_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_bad_options_are_refused_and_write_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
     done = run("experiments.distill", ["lama", "--name", "x", *arguments], tmp_path)
     assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert message in " ".join(done.stderr.replace("│", " ").split())  # out of the frame that it may stand in
+    assert "Traceback" not in done.stderr
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize(("hold", "same"), [(2, True), (0, False)])
 def test_training_goes_on_from_a_distilled_model_and_holds_its_policy_at_first(
-    distilled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hold: int, same: bool, distilled: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    game = make_game("lama", num_players=2)
-    start = str(distilled / "model.zip")
-    for hold, same in ((2, True), (0, False)):
-        options = train.Options(
-            start=start, hold=hold, layers=(32,), num_envs=16, rollout=8, batch_size=64, steps=256, threads=1, deals=0
-        )
-        folder = tmp_path / str(hold)
-        folder.mkdir()
-        train.train(game, options, folder)
-        before, after = (load_state_dict(read_model(path)[1]) for path in (Path(start), folder / "model.zip"))
-        assert torch.equal(before["action_net.weight"], after["action_net.weight"]) is same
-        assert not torch.equal(before["value_net.weight"], after["value_net.weight"])
+    start = distilled / "model.zip"
+    arguments = ["lama", "--num-players", "2", "--name", "x", "--start", str(start), "--hold", str(hold)]
+    sizes = ["--layers", "32", "--num-envs", "16", "--rollout", "8", "--batch-size", "64", "--steps", "256"]
+    done = run("experiments.train", [*arguments, *sizes, "--threads", "1", "--deals", "0"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    before, after = (load_state_dict(read_model(path)[1]) for path in (start, tmp_path / "runs" / "x" / "model.zip"))
+    assert torch.equal(before["action_net.weight"], after["action_net.weight"]) is same
+    assert not torch.equal(before["value_net.weight"], after["value_net.weight"])
 
 
 def test_training_from_a_model_with_other_layers_is_refused(distilled: Path, tmp_path: Path) -> None:
