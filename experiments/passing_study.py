@@ -46,6 +46,7 @@ from experiments.study import (
     bold,
     draw,
     gap,
+    legend,
     library_versions,
     listed,
     over_deals,
@@ -290,7 +291,7 @@ def draw_letters(study: Study, found: dict[Any, Arrays], label: dict[str, str]) 
         axis.set_xlabel("letter of the card")
     axes[0].set_ylabel("cards passed, % of those held")
     axes[0].set_ylim(0, 100)
-    axes[0].legend(fontsize=8, title="dotted: at random", title_fontsize=8)
+    legend(axes[0], "dotted: at random")
     save_figure(figure, study.options.folder / "passes.png")
 
 
@@ -464,7 +465,7 @@ def draw_care(study: Study, shown: list[Any], alike: dict[Any, Arrays]) -> None:
         axis.set_title(f"one seat, the others at {rest:g}")
         axis.set_xlabel("care of the one seat")
         axis.set_ylabel("win share × players")
-        axis.legend(fontsize=8)
+        legend(axis)
     for index, players in enumerate(study.options.players):
         change = [over_deals(alike[players, value]["points"] - alike[players, 0.0]["points"]) for value in CARES]
         draw(axes[2], (0.0, *CARES), [Estimate(0.0, 0.0, 2), *change], color=f"C{index}", label=f"{players} players")
@@ -621,7 +622,7 @@ def draw_goal(study: Study, worth: dict[Any, Estimate]) -> None:
         axis.set_title(f"{players} players")
         axis.set_xlabel("display on which the own goal lies")
     axes[0].set_ylabel("worth, points a round")
-    axes[0].legend(fontsize=8)
+    legend(axes[0])
     save_figure(figure, study.options.folder / "goal.png")
 
 
@@ -790,7 +791,7 @@ def draw_kinds(study: Study, found: dict[Any, Arrays], names: tuple[str, ...]) -
         axis.set_xticks(range(len(names)), names, rotation=75, fontsize=8)
         axis.set_title(f"{players} players")
     axes[0].set_ylabel("gain against the hand's average, points")
-    axes[0].legend(fontsize=8)
+    legend(axes[0])
     save_figure(figure, study.options.folder / "kinds.png")
 
 
@@ -949,7 +950,7 @@ def draw_dummies(study: Study, known: dict[int, Arrays], received: dict[int, Arr
         axis.set_xlabel("pass")
         axis.set_xticks(range(1, 5))
     axes[0].set_xlabel("before pass")
-    axes[1].legend(fontsize=8)
+    legend(axes[1])
     save_figure(figure, study.options.folder / "dummies.png")
 
 
@@ -1110,7 +1111,7 @@ def draw_decks(study: Study, worth: dict[Any, Estimate], variants: list[str]) ->
         axis.set_xlabel("worth, points of lead in a round")
     axes[0].set_yticks(range(len(variants)), ["default deck", *variants[1:]], fontsize=8)
     axes[0].invert_yaxis()
-    axes[0].legend(fontsize=8)
+    legend(axes[0])
     save_figure(figure, study.options.folder / "decks.png")
 
 

@@ -33,6 +33,7 @@ from experiments.study import (
     Workers,
     bold,
     draw,
+    legend,
     library_versions,
     listed,
     over_deals,
@@ -250,7 +251,7 @@ def draw_quitting(study: Study, best: dict[Any, Estimate], cuts: dict[str, dict[
             )  # fmt: skip
         axis.set_title("all positions")
         axis.set_ylabel(f"{name}, quit less draw, {unit}")
-    axes[1].legend(fontsize=7)
+    legend(axes[1])
     for axis, (cut, (title, measure)) in zip(axes[2:], CUTS.items(), strict=True):
         name, unit, scale = MEASURES[measure]
         for index, group in enumerate(cuts[cut]):
@@ -258,8 +259,7 @@ def draw_quitting(study: Study, best: dict[Any, Estimate], cuts: dict[str, dict[
             draw_over_penalty(axis, curve, scale, index, label=group, color=f"C{index}")
         axis.set_title(f"{players} players, {TABLES[policy]}")
         axis.set_ylabel(f"{name}, quit less draw, {unit}")
-        if axis.get_legend_handles_labels()[1]:
-            axis.legend(fontsize=8, title=title, title_fontsize=8)
+        legend(axis, title)
     for axis in axes:
         axis.axhline(0, color="0.4", linestyle=":", linewidth=1)
         axis.set_xlabel("penalty in hand, points")
@@ -357,7 +357,7 @@ def threshold(study: Study) -> Part:
     axes[1].set_xlabel("threshold of all seats, penalty points")
     axes[1].set_ylabel("penalty points a round and seat")
     axes[1].set_title("all seats alike")
-    axes[0].legend(fontsize=8)
+    legend(axes[0])
     save_figure(figure, study.options.folder / "threshold.png")
     texts = []
     for players in study.options.players:
@@ -431,7 +431,7 @@ def early(study: Study) -> Part:
         axis.set_xlabel("penalty in hand before the turn, points")
         axis.set_title(f"{other} instead of the policy's choice")
     axes[0].set_ylabel("change of the win share, percentage points")
-    axes[0].legend(fontsize=7)
+    legend(axes[0])
     save_figure(figure, study.options.folder / "early.png")
     texts = []
     for other in ("quit", "draw"):
@@ -509,8 +509,7 @@ def chip(study: Study) -> Part:
         axis.set_xlabel("own total before, penalty points")
         axis.set_title(f"a {color} chip ({'1 point' if color == 'white' else '10 points'})")
     axes[0].set_ylabel("win share, returned less kept, percentage points")
-    if axes[1].get_legend_handles_labels()[1]:
-        axes[1].legend(fontsize=7)
+    legend(axes[1])
     save_figure(figure, study.options.folder / "chip.png")
     texts = []
     for color in ("white", "black"):
@@ -588,7 +587,7 @@ def seats(study: Study) -> Part:
         axis.set_xlabel("seats after the one that opens the first round")
     axes[0].set_ylabel("penalty of the first round, less the table's mean")
     axes[1].set_ylabel("win share of the game × players")
-    axes[0].legend(fontsize=7)
+    legend(axes[0])
     save_figure(figure, study.options.folder / "seats.png")
     texts = []
     for players, policy in study.tables:

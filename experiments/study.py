@@ -368,3 +368,9 @@ def draw(axis: Any, places: npt.ArrayLike, estimates: Sequence[Estimate], scale:
     halves = [estimate.half() * scale for estimate in estimates]
     options = {"marker": "o", "markersize": 4, "capsize": 2, "linewidth": 1.2, **options}
     axis.errorbar(places, means, yerr=halves, **options)
+
+
+def legend(axis: Any, title: str = "") -> None:
+    """A small legend, if anything was drawn that has a label."""
+    if axis.get_legend_handles_labels()[1]:
+        axis.legend(fontsize=8, title=title or None, title_fontsize=8)
