@@ -71,7 +71,13 @@ def count_instructions(games: list[tuple[str, int]]) -> list[Counted]:
     root = Path(__file__).resolve().parent.parent
     subprocess.run(command, env=environment, cwd=root, check=True, capture_output=True)  # compiles what is not cached
     with tempfile.TemporaryDirectory() as folder:
-        valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--collect-atstart=no", f"--callgrind-out-file={folder}/out"]
+        valgrind = [
+            "valgrind",
+            "--tool=callgrind",
+            "--instr-atstart=no",
+            "--collect-atstart=no",
+            f"--callgrind-out-file={folder}/out",
+        ]
         done = subprocess.run([*valgrind, *command], env=environment, cwd=root, capture_output=True, text=True)
         if done.returncode != 0:
             raise NotHere(f"valgrind failed: {done.stderr.strip().splitlines()[-1]}")
