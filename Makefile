@@ -3,6 +3,7 @@
 # make test      linters, types and every test but those on Ray
 # make benchmark play the policies against each other and write experiments/reports   (ARGS=--quick: to try it)
 # make research  solve small variants, study the games, and write experiments/reports        (ARGS=--quick: to try it)
+# make throughput   measure speed beside other suites and write experiments/reports          (ARGS=--quick: to try it)
 # make notebooks run the notebooks and write their outputs anew; make test-notebooks only runs them
 # make test-ray  those, in .venv-ray: Ray pins an older Gymnasium
 PYTHON ?= python3
@@ -11,7 +12,7 @@ ARGS ?=
 BIN := .venv/bin
 RAY := .venv-ray/bin
 
-.PHONY: install train benchmark research notebooks test test-notebooks test-ray format clean
+.PHONY: install train benchmark research throughput notebooks test test-notebooks test-ray format clean
 
 install: .venv/installed
 
@@ -33,6 +34,13 @@ research: install
 	$(BIN)/python -m experiments.exact $(ARGS)
 	$(BIN)/python -m experiments.passing_study $(ARGS)
 	$(BIN)/python -m experiments.quitting_study $(ARGS)
+
+throughput: .venv/peers
+	$(BIN)/python -m experiments.throughput $(ARGS)
+
+.venv/peers: .venv/installed
+	-$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[peers]'
+	touch $@
 
 notebooks: install
 	$(BIN)/python -m experiments.notebooks

@@ -40,6 +40,8 @@ def as_action(action: Any, game: Game) -> int:
     Raises:
         ValueError: another type, or outside 0 .. A-1.
     """
+    if type(action) is int and 0 <= action < game.num_actions:
+        return action
     plain = action
     if isinstance(action, np.ndarray) and action.shape == () and action.dtype.kind in "iu":
         plain = int(action)

@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from llama_envs.core.chance import Seeds, expand_seeds, fresh_seed, sample_legal, start_streams
+from llama_envs.core.compile import machine_code
 from llama_envs.core.errors import IllegalAction, ResetNeeded
-from llama_envs.core.game import Game, State
+from llama_envs.core.game import Game, Kernel, State
 from llama_envs.core.loops import ALL_OVER, NOT_ILLEGAL
 from llama_envs.core.options import check_int
 
 ONE = np.uint64(1)
 POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
+
+_STEPS: dict[Kernel, Kernel] = {}  # machine code of each room's step, once it was called
 
 
 class Batch:
@@ -51,6 +54,7 @@ class Batch:
         self._everywhere = np.ones(n, np.bool_)
         self._start(self._everywhere)
         self._fresh = np.ones(n, np.bool_)  # games that nobody has stepped or reset yet
+        self._some_fresh = True  # whether there may be any
 
     # -------------------------------------------------------------------------------------------------------- reading
 
@@ -160,13 +164,19 @@ class Batch:
         reward = np.empty((n, self.game.num_players), np.float32)
         terminated = np.empty(n, np.bool_)
         truncated = np.empty(n, np.bool_)
-        illegal = self.game.loops.step(
+        arguments = (
             self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, chosen, stepped,
             self.autoreset, self._mask, self._observation, reward, terminated, truncated, self._final,
         )  # fmt: skip
+        loop = self.game.loops.step
+        illegal = _STEPS.get(loop, loop)(*arguments)
+        if loop not in _STEPS:
+            _STEPS[loop] = machine_code(loop, arguments)
         if illegal != NOT_ILLEGAL:
             self._refuse(illegal, chosen)
-        self._fresh[stepped] = False
+        if self._some_fresh:
+            self._fresh[stepped] = False
+            self._some_fresh = where is not None
         return reward, terminated, truncated
 
     def refresh(self) -> None:
@@ -239,7 +249,7 @@ class Batch:
             raise ValueError(
                 f"actions must be {self.num_games} integers, one a game, got {array.dtype} of shape {array.shape}."
             )
-        if array.dtype == np.uint64 and array.max() >= self.game.num_actions:
+        if array.dtype.kind == "u" and array.max() >= self.game.num_actions:
             array = np.minimum(array, np.uint64(2**62))
         return np.array(array, np.int64)
 

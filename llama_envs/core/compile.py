@@ -59,6 +59,18 @@ def kernel(function: Any = None, *, allocates: bool = False, inline: bool = Fals
     return dispatcher
 
 
+def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """The machine code of a kernel for arguments of these very types, which it no longer checks.
+
+    Finding it by the types of fifteen arrays takes longer than a step of one game. Only for arguments that the caller
+    has made himself, always in the same way; the kernel must have been called with such arguments before.
+    """
+    if not JIT:
+        return function
+    types_of = tuple(function.typeof_pyval(argument) for argument in arguments)  # type: ignore[attr-defined]
+    return function.overloads[types_of].entry_point  # type: ignore[attr-defined]
+
+
 def python_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """The plain Python function behind a kernel."""
     return getattr(function, "py_func", function)

@@ -1,0 +1,135 @@
+"""The speed report in its quick form, and a guard on speed that needs no clock."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from rooms import CHECKOUT
+
+from experiments import peers, throughput
+from experiments.instructions import NotHere, count_instructions
+from experiments.learning_speed import learning_speeds
+from experiments.probes import PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes
+from llama_envs.core.registry import game_names, make_game
+
+# Instructions of a decision, about a fifth above what they were when this was written: 1100 and 515, 1690 and 595.
+MOST_INSTRUCTIONS = {"lama": (1320, 620), "llama_llama": (2030, 715)}
+
+
+def test_a_decision_takes_no_more_instructions_than_it_did():
+    """Counted, not timed: a kernel that became a fifth slower fails here on any machine."""
+    try:
+        counted = count_instructions([(name, 4) for name in MOST_INSTRUCTIONS])
+    except NotHere as reason:
+        pytest.skip(str(reason))
+    for count in counted:
+        step, playout = MOST_INSTRUCTIONS[count.game]
+        assert 0.4 * step < count.step <= step, count
+        assert 0.4 * playout < count.playout <= playout, count
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """The report's folder, and what the command printed."""
+    folder = tmp_path_factory.mktemp("reports")
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments.throughput", "--quick", "--output", str(folder)],
+        cwd=CHECKOUT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_quick_report_has_every_part_and_says_what_is_not_measured(quick):
+    folder, printed = quick
+    text = (folder / "throughput.md").read_text()
+    for heading in (
+        "Numbers to hold",
+        "Batches and playouts",
+        "One game",
+        "Peers",
+        "Training",
+        "The floor",
+        "Versions",
+    ):
+        assert f"## {heading}" in text
+    assert "Not measured with --quick." in text
+    assert "numbers to hold" in printed
+    assert (folder / "throughput.png").stat().st_size > 10_000
+
+
+def test_every_row_of_the_table_has_rates_or_a_reason(quick):
+    table = pd.read_csv(quick[0] / "throughput.csv")
+    measured = table["decisions_per_second"].notna()
+    assert (measured ^ table["absent"].notna()).all()
+    assert measured[table["group"] != "peer"].all()
+    assert (table["lower_quartile"] <= table["decisions_per_second"])[measured].all()
+    assert (table["decisions_per_second"] <= table["upper_quartile"])[measured].all()
+    assert set(table.loc[table["group"] != "peer", "game"]) == {make_game(name).title for name in game_names()}
+    report = (quick[0] / "throughput.md").read_text()
+    for _, row in table[~measured].iterrows():
+        assert f"not measured: {row['absent']}" in report
+
+
+def test_a_peer_that_is_not_installed_is_listed_with_the_reason(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rlcard", None)
+    probes = [probe for probe in peers.peer_probes(8) if "RLCard" in probe.what or "leduc hold'em" in probe.game]
+    measure([probe for probe in probes if probe.number == 1], 1, 0.001, silent=True)
+    assert len(probes) >= 4
+    assert all("rlcard is not installed here" in probe.absent for probe in probes if probe.number == 1)
+    assert "not measured: rlcard is not installed here" in throughput.peer_table(probes)
+
+
+def test_without_a_compiler_pufferlib_is_absent_with_the_reason(monkeypatch, tmp_path):
+    monkeypatch.setattr(peers, "BUILD", tmp_path)
+    monkeypatch.setattr(peers.shutil, "which", lambda name: None)
+    with pytest.raises(Absent, match="no gcc"):
+        peers.puffer_loop(4)
+
+
+def test_probes_count_the_decisions_that_they_take():
+    """A step of N games is N decisions, and so for every probe of ours that has a batch under it."""
+    for name in game_names():
+        game = make_game(name)
+        for probe in own_probes((16,), {**dict.fromkeys(game_names(), ()), name: (game.num_players,)}):
+            if probe.game == game.title and probe.group in ("Batch", "playouts"):
+                assert probe.prepare()() % probe.number == 0
+        assert game.num_players in PLAYERS[name]
+
+
+def test_a_step_moves_the_record_twice_and_what_it_writes():
+    game = make_game("lama", num_players=2)
+    written = 4 * game.observation.size + game.num_actions + 4 * 2 + 2
+    assert bytes_of_a_step(game) == 2 * 244 + 16 + game.num_actions + 8 + written
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (throughput.at_least("x", 10e6, 12e6, ""), "holds"),
+        (throughput.at_least("x", 10e6, 9e6, ""), "**misses** by 10%"),
+        (throughput.at_most("x", 2.5, 2.5, "s"), "holds"),
+        (throughput.at_most("x", 40, 50, "s"), "**misses** by 20%"),
+        (throughput.ratio("x", 5, 10, 2, ""), "holds"),
+        (throughput.ratio("x", 5, 8, 2, ""), "**misses** by 20%"),
+        (throughput.ratio("x", 5, 8, 0, ""), "not measured"),
+    ],
+)
+def test_verdict_says_by_how_much_a_number_misses(row, says):
+    assert throughput.verdict(row) == says
+
+
+def test_medians_and_quartiles_are_those_of_the_repeats():
+    probe = Probe("g", "w", "game", 2, 1, lambda: lambda: 1, rates=[1.0, 2.0, 3.0, 4.0, 100.0])
+    assert probe.median == 3.0
+    assert probe.spread == (2.0, 4.0)
+
+
+def test_learner_trains_here_and_on_an_environment_that_does_nothing():
+    for speed in learning_speeds(1, 8):
+        assert np.isfinite([*speed.ours, *speed.nothing, speed.share]).all()
+        assert min(*speed.ours, *speed.nothing) > 0
