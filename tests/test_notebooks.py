@@ -49,5 +49,5 @@ def test_it_is_small_and_says_nothing_of_the_machine_that_ran_it(path: Path) -> 
     assert path.stat().st_size <= 500_000
     text = path.read_text()
     assert str(CHECKOUT) not in text
-    assert not re.search(r"/tmp/|/home/|/root/|/Users/|C:\\\\", text)
+    assert not re.search(r"/(tmp|home|root|Users)/|C:\\\\", text)
     assert "execution" not in {key for cell in code_cells(path) for key in cell["metadata"]}  # when it ran
