@@ -147,7 +147,7 @@ def step_numpy(game: Game, number: int) -> Run:
 
     def run() -> int:
         mask = batch.action_mask
-        batch.step((draws.random(mask.shape, np.float32) * mask).argmax(axis=1))
+        batch.step(((1 + draws.random(mask.shape, np.float32)) * mask).argmax(axis=1))
         return number
 
     return several(run, number)
@@ -247,7 +247,7 @@ def gym_loop(name: str, number: int) -> Run:
     def run() -> int:
         nonlocal observation
         mask = observation["action_mask"]
-        observation, *_ = envs.step((draws.random(mask.shape, np.float32) * mask).argmax(axis=1))
+        observation, *_ = envs.step(((1 + draws.random(mask.shape, np.float32)) * mask).argmax(axis=1))
         return number
 
     return run
@@ -261,7 +261,7 @@ def sb3_loop(game: Game, number: int) -> Run:
 
     def run() -> int:
         mask = np.stack(env.env_method("action_masks"))
-        env.step((draws.random(mask.shape, np.float32) * mask).argmax(axis=1))
+        env.step(((1 + draws.random(mask.shape, np.float32)) * mask).argmax(axis=1))
         return number
 
     return run
