@@ -62,7 +62,7 @@ def test_training_goes_on_and_finishes_without_what_is_killed(
     monkeypatch.setattr(train_rllib, "line", kill_after_two)
     started = time.monotonic()
     train_rllib.train(game, options, tmp_path)
-    assert time.monotonic() - started < 75
+    assert time.monotonic() - started < 300  # it goes on at once, where a lost worker waited for would take for ever
     rows = pd.read_csv(tmp_path / "metrics.csv")
     assert rows["env_runners"].iloc[0] == 2
     assert rows["env_runners"].min() == 1
