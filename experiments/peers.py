@@ -26,6 +26,7 @@ from experiments.probes import CHUNK, Absent, Probe, Run, aec_loop
 PUFFERLIB = "3.0.0"
 BUILD = Path(__file__).resolve().parent.parent / "build" / "pufferlib"
 PGX_STEPS = 16
+PUFFER, PUFFER_LEGAL = "PufferLib Ocean, C", "PufferLib Ocean, C, legal steps"
 
 
 def peer_probes(number: int = 1024) -> list[Probe]:
@@ -44,7 +45,8 @@ def peer_probes(number: int = 1024) -> list[Probe]:
     for game, name in (("leduc hold'em", "leduc_holdem"), ("connect four", "connect_four"),
                        ("tic-tac-toe", "tic_tac_toe")):  # fmt: skip
         probes.append(many("Pgx on the CPU", game, prepare=partial(pgx_loop, name, number)))
-    probes.append(many("PufferLib Ocean, C", "triple triad", prepare=partial(puffer_loop, number)))
+    probes.append(many(PUFFER, "triple triad", prepare=partial(puffer_loop, number)))
+    probes.append(many(PUFFER_LEGAL, "triple triad", prepare=partial(puffer_loop, number, legal=True)))
     probes.append(one("RainbowArena", "L.L.A.M.A.", prepare=rainbow_arena))
     return probes
 
@@ -147,8 +149,11 @@ def pgx_loop(name: str, number: int) -> Run:
     return run
 
 
-def puffer_loop(number: int) -> Run:
-    """PufferLib's triple triad with actions drawn beforehand, as its own speed test does; it has no masks."""
+def puffer_loop(number: int, legal: bool = False) -> Run:
+    """PufferLib's triple triad with actions drawn beforehand, as its own speed test does; it has no masks.
+
+    Most of such actions are illegal and change nothing; ``legal`` counts only the part that changes something.
+    """
     binding = puffer_binding()
     observation, actions = np.zeros((number, 114), np.float32), np.zeros(number, np.int32)
     reward, flags = np.zeros(number, np.float32), [np.zeros(number, np.bool_) for _ in range(2)]
@@ -159,11 +164,18 @@ def puffer_loop(number: int) -> Run:
     held = observation, reward, flags  # C writes to them
     drawn = np.random.default_rng(0).integers(0, 14, (64, number)).astype(np.int32)
 
+    changed = 0.0
+    for row in drawn:
+        before, actions[:] = observation.copy(), row
+        binding.vec_step(envs)
+        changed += float(np.mean((observation != before).any(axis=1) | flags[0]))
+    share = changed / len(drawn) if legal else 1.0
+
     def run() -> int:
         for row in drawn[:8]:
             actions[:] = row
             binding.vec_step(envs)
-        return 8 * len(held[0])
+        return round(8 * len(held[0]) * share)
 
     return run
 

@@ -29,6 +29,7 @@ PLAYERS = {"lama": (2, 3, 4, 5, 6), "llama_llama": (2, 3, 4)}
 GYM_IDS = {"lama": "llama_envs/Lama-v0", "llama_llama": "llama_envs/LlamaLlama-v0"}
 CHUNK = 100  # decisions of one game between two looks at the clock
 WORLDS = 400
+DRAWN, DRAWN_STEPS = "step, actions drawn beforehand", 128
 
 
 class Absent(Exception):
@@ -112,6 +113,8 @@ def own_probes(numbers: Sequence[int], players: dict[str, Sequence[int]]) -> lis
                     ),
                     own("Batch", "step, actions by NumPy", number=number, prepare=partial(step_numpy, game, number)),
                 ]
+            number = max(n for n in numbers if n <= 1024)
+            probes.append(own("Batch", DRAWN, number=number, prepare=partial(step_drawn, game, number)))
             probes.append(own("playouts", "random playouts", number=1024, prepare=partial(playouts, game, 1024)))
             probes.append(own("floor", "moving the bytes", number=1024, prepare=partial(move_bytes, game, 1024)))
         game = make_game(name)
@@ -151,6 +154,23 @@ def step_numpy(game: Game, number: int) -> Run:
         return number
 
     return several(run, number)
+
+
+def step_drawn(game: Game, number: int) -> Run:
+    """``Batch.step`` alone: the same games again and again, with the actions that were legal in them."""
+    batch, streams = Batch(game, number, 0, autoreset=True), policy_streams(number, 1)
+    drawn = []
+    for _ in range(DRAWN_STEPS):
+        drawn.append(batch.sample_actions(streams))
+        batch.step(drawn[-1])
+
+    def run() -> int:
+        batch.reset(seed=0)
+        for actions in drawn:
+            batch.step(actions)
+        return number * DRAWN_STEPS
+
+    return run
 
 
 def playouts(game: Game, number: int) -> Run:

@@ -28,8 +28,8 @@ from rich.table import Table
 from experiments.command import run_or_exit
 from experiments.instructions import Counted, NotHere, count_instructions
 from experiments.learning_speed import LearningSpeed, learning_speeds, tutorial_speeds
-from experiments.peers import peer_probes, peer_versions
-from experiments.probes import PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes
+from experiments.peers import PUFFER, PUFFER_LEGAL, peer_probes, peer_versions
+from experiments.probes import DRAWN, PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes
 from experiments.run_folder import command_line, versions, write_atomically, write_text
 from llama_envs.core.options import check_int
 from llama_envs.core.registry import game_names, make_game
@@ -263,6 +263,8 @@ def peer_table(probes: Sequence[Probe]) -> str:
         ours, name = (batch, "Batch.step") if peer.number > 1 else (raw, "raw_env")
         if peer.what == "PettingZoo env":
             ours, name = wrapped, "env"
+        elif peer.what in (PUFFER, PUFFER_LEGAL):
+            ours, name = best_case(probes, DRAWN, 1024), "Batch.step, actions drawn beforehand"
         ratio = f"{ours / peer.median:.3g} ×" if ours else "–"
         rows.append([peer.what, peer.game, str(peer.number), with_spread(peer), name, ratio])
     return markdown(["peer", "its game", "games at once", "decisions/s", "against L.L.A.M.A.'s", "ours"], rows)
@@ -281,11 +283,7 @@ def floor_table(results: Results) -> str:
     for name in game_names():
         for probe in [p for p in results.probes if p.group == "floor" and p.game == make_game(name).title]:
             game = make_game(name, num_players=probe.players)
-            step = [
-                p
-                for p in find(results.probes, "step, actions by a kernel", probe.game, 64)
-                if p.players == probe.players
-            ]
+            step = [p for p in find(results.probes, DRAWN, probe.game, 64) if p.players == probe.players]
             nearest = min(step, key=lambda p: abs(p.number - probe.number))
             counted = [c for c in results.counted if (c.game, c.num_players) == (name, probe.players)]
             written = 4 * game.observation.size + game.num_actions
@@ -315,10 +313,12 @@ def numbers_to_hold(results: Results) -> list[Row]:
             else:
                 rows.append(missing(f"{title}: {label}", number(rate), "not measured at N ≥ 1024"))
     step = best_case(probes, "step, actions by a kernel", 1024)
-    triad = find(probes, "PufferLib Ocean, C", "triple triad")
-    c_step = triad[0].median if triad else 0
-    rows.append(ratio("L.L.A.M.A. step / PufferLib's triple triad, C", OVER_TRIPLE_TRIAD, step, c_step,
-                      "two thirds of its random actions are illegal and change nothing"))  # fmt: skip
+    drawn = best_case(probes, DRAWN, 1024)
+    for what in (PUFFER, PUFFER_LEGAL):
+        triad = find(probes, what, "triple triad")
+        remark = "illegal actions, two thirds, change nothing and cost little" if what == PUFFER else ""
+        c_step = triad[0].median if triad else 0.0
+        rows.append(ratio(f"L.L.A.M.A. step / triple triad, {what}", OVER_TRIPLE_TRIAD, drawn, c_step, remark))
     rows.append(ratio("L.L.A.M.A. step / RainbowArena's L.L.A.M.A.", OVER_RAINBOW_ARENA, step, RAINBOW_ARENA,
                       f"{number(RAINBOW_ARENA)} is not from this run: it does not install"))  # fmt: skip
     leduc = {kind: find(probes, f"PettingZoo {kind}", "leduc hold'em") for kind in ("raw_env", "env")}

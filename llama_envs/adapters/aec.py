@@ -93,13 +93,13 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
             self._was_dead_step(action)
             return
         chosen = as_action(action, self.game)
-        mask = batch.action_mask[0]
-        if not mask[chosen]:
-            raise IllegalAction(f"{illegal_action_message(self.game, chosen, mask)} ({agent} is to move).")
+        if not batch.action_mask[0, chosen]:
+            message = illegal_action_message(self.game, chosen, batch.action_mask[0])
+            raise IllegalAction(f"{message} ({agent} is to move).")
         self._action[0] = chosen
         reward, terminated, truncated = batch.step(self._action)
         self._cumulative_rewards[agent] = 0.0
-        paid = reward[0].tolist()
+        (paid,) = reward.tolist()
         if any(paid):
             self.rewards = dict(zip(self.possible_agents, paid, strict=True))
             self._accumulate_rewards()

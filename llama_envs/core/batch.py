@@ -227,8 +227,10 @@ class Batch:
         )  # fmt: skip
 
     def _check_seats(self, seats: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        array = np.asarray(seats)
         players = self.game.num_players
+        if type(seats) is int and 0 <= seats < players:
+            return np.full(self.num_games, seats, np.int64)
+        array = np.asarray(seats)
         if array.dtype.kind not in "iu" or array.shape not in ((), (self.num_games,)):
             raise ValueError(
                 f"seats must be one integer or {self.num_games}, got {array.dtype} of shape {array.shape}."

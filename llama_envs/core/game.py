@@ -138,7 +138,7 @@ class Game:
         """Name and version, as in ``lama_v0``."""
         return f"{self.name}_v{self.version}"
 
-    @property
+    @cached_property
     def num_actions(self) -> int:
         """Number of actions A."""
         return len(self.action_names)

@@ -38,7 +38,7 @@ def quick(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     done = subprocess.run(
         [sys.executable, "-m", "experiments.throughput", "--quick", "--output", str(folder)],
-        cwd=CHECKOUT, capture_output=True, text=True, timeout=300,
+        cwd=CHECKOUT, capture_output=True, text=True, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
