@@ -25,6 +25,7 @@ from llama_envs.core.policy import Players, make_policy
 from llama_envs.core.registry import game_names, make_game
 
 Run = Callable[[], int]
+Clock = Callable[[], float]
 PLAYERS = {"lama": (2, 3, 4, 5, 6), "llama_llama": (2, 3, 4)}
 GYM_IDS = {"lama": "llama_envs/Lama-v0", "llama_llama": "llama_envs/LlamaLlama-v0"}
 CHUNK = 100  # decisions of one game between two looks at the clock
@@ -73,7 +74,9 @@ class Probe:
         return float(low), float(high)
 
 
-def measure(probes: Sequence[Probe], repeats: int, seconds: float, silent: bool = False) -> None:
+def measure(
+    probes: Sequence[Probe], repeats: int, seconds: float, silent: bool = False, clock: Clock = time.process_time
+) -> None:
     """Time all probes in turns, ``repeats`` times, so that a slow minute of the machine falls on all of them."""
     running: list[tuple[Probe, Run]] = []
     for probe in track(probes, "preparing", disable=silent, transient=True):
@@ -86,15 +89,15 @@ def measure(probes: Sequence[Probe], repeats: int, seconds: float, silent: bool 
             running.append((probe, run))
     for _ in track(range(repeats), "measuring", disable=silent, transient=True):
         for probe, run in running:
-            probe.rates.append(rate(run, seconds))
+            probe.rates.append(rate(run, seconds, clock))
 
 
-def rate(run: Run, seconds: float) -> float:
-    """Decisions per second of this process's time on a processor, over at least ``seconds`` of it."""
-    decisions, start = 0, time.process_time()
+def rate(run: Run, seconds: float, clock: Clock = time.process_time) -> float:
+    """Decisions per second of ``clock``, over at least ``seconds``; by default of this process's processor time."""
+    decisions, start = 0, clock()
     while True:
         decisions += run()
-        passed = time.process_time() - start
+        passed = clock() - start
         if passed >= seconds:
             return decisions / passed
 
@@ -130,6 +133,15 @@ def own_probes(numbers: Sequence[int], players: dict[str, Sequence[int]]) -> lis
     return probes
 
 
+def thread_probes(number: int, threads: Sequence[int]) -> list[Probe]:
+    """A step of ``number`` games by one thread and by more, for each game."""
+    return [
+        Probe("threads", f"step, {count} thread{'s' * (count > 1)}", game.title, game.num_players, number,
+              partial(step_drawn, game, number, count))
+        for game in map(make_game, game_names()) for count in threads
+    ]  # fmt: skip
+
+
 # ----------------------------------------------------------------------------------------------------------- our own
 
 
@@ -156,9 +168,9 @@ def step_numpy(game: Game, number: int) -> Run:
     return several(run, number)
 
 
-def step_drawn(game: Game, number: int) -> Run:
+def step_drawn(game: Game, number: int, threads: int = 1) -> Run:
     """``Batch.step`` alone: the same games again and again, with the actions that were legal in them."""
-    batch, streams = Batch(game, number, 0, autoreset=True), policy_streams(number, 1)
+    batch, streams = Batch(game, number, 0, autoreset=True, threads=threads), policy_streams(number, 1)
     drawn = []
     for _ in range(DRAWN_STEPS):
         drawn.append(batch.sample_actions(streams))

@@ -29,7 +29,7 @@ from experiments.command import run_or_exit
 from experiments.instructions import Counted, NotHere, count_instructions
 from experiments.learning_speed import LearningSpeed, learning_speeds, tutorial_speeds
 from experiments.peers import PUFFER, PUFFER_LEGAL, peer_probes, peer_versions
-from experiments.probes import DRAWN, PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes
+from experiments.probes import DRAWN, PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes, thread_probes
 from experiments.run_folder import command_line, versions, write_atomically, write_text
 from llama_envs.core.options import check_int
 from llama_envs.core.registry import game_names, make_game
@@ -46,6 +46,9 @@ HOW_PEERS = """\
 Each is driven as its users do: PettingZoo by `agent_iter`, `last` and `step`, OpenSpiel from Python with tensor and
 mask, Pgx as one compiled scan with its own reset, PufferLib by its C binding with actions drawn beforehand, and no
 masks."""
+HOW_THREADS = """\
+`Batch(threads=...)` with actions drawn beforehand: decisions per second of time on the wall, with all cores. Results
+do not depend on the number of threads."""
 HOW_FLOOR = """\
 Moving the bytes is a copy of what a step must read and write (record, observation, mask, stream, action, reward,
 flags) of 1024 games by NumPy, without any rule. Instructions are counted by callgrind for a processor with AVX2,
@@ -123,17 +126,24 @@ class Row:
     remark: str = ""
 
 
-def take_one_core() -> None:
-    """This process, and what it starts, on one core and one thread."""
+def cores() -> set[int]:
+    """The cores that this process may use."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+
+
+def take(chosen: set[int]) -> None:
+    """This thread, and those that it starts, on these cores, where the operating system allows it."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    torch.set_num_threads(1)
+        os.sched_setaffinity(0, chosen)
 
 
 def run(options: Options, console: Console) -> Results:
     """Measure everything."""
     numbers = (1, 64) if options.quick else (1, 64, 1024, 8192)
     players: dict[str, Sequence[int]] = {n: PLAYERS[n][:1] if options.quick else PLAYERS[n] for n in game_names()}
+    allowed = cores()
+    take({min(allowed)})
+    torch.set_num_threads(1)
     probes = own_probes(numbers, players) + peer_probes(64 if options.quick else 1024)
     measure(probes, options.repeats, options.seconds, silent=not console.is_terminal)
     console.print("decisions per second are measured; now training, the start and instructions")
@@ -154,6 +164,10 @@ def run(options: Options, console: Console) -> Results:
             counted = count_instructions([(name, count) for name in game_names() for count in players[name]])
         except NotHere as reason:
             not_counted = str(reason)
+    take(allowed)
+    threaded = thread_probes(2048 if options.quick else 8192, sorted({1, len(allowed)}))
+    measure(threaded, options.repeats, options.seconds, silent=not console.is_terminal, clock=time.perf_counter)
+    probes += threaded
     return Results(probes, learning, tutorial, tutorial_absent, starts, counted, not_counted)
 
 
@@ -248,6 +262,16 @@ def interface_table(probes: Sequence[Probe]) -> str:
         if p.group in ("AEC", "Parallel", "vector", "search")
     ]
     return markdown(["game", "players", "", "games at once", "decisions/s"], rows)
+
+
+def thread_table(probes: Sequence[Probe]) -> str:
+    """Steps by one thread and by more, and how many times as fast more are."""
+    rows = []
+    for probe in (p for p in probes if p.group == "threads"):
+        (alone,) = [p for p in find(probes, "step, 1 thread", probe.game) if p.group == "threads"]
+        rows.append([probe.game, str(probe.players), str(probe.number), probe.what, with_spread(probe),
+                     f"{probe.median / alone.median:.3g} ×"])  # fmt: skip
+    return markdown(["game", "players", "games at once", "", "decisions/s", "one thread"], rows)
 
 
 def peer_table(probes: Sequence[Probe]) -> str:
@@ -450,6 +474,9 @@ def report(results: Results, options: Options) -> str:
         "## Peers",
         HOW_PEERS,
         peer_table(results.probes),
+        "## Threads",
+        HOW_THREADS,
+        thread_table(results.probes),
         "## Training",
         training(results),
         "## The floor",
@@ -497,7 +524,6 @@ def main() -> None:
     if options.quick:
         options = Options(options.output, min(options.repeats, 2), min(options.seconds, 0.02), True)
     began = time.perf_counter()
-    take_one_core()
     results = run(options, console)
     table: Any = frame(results.probes)
     write_atomically(

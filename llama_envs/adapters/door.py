@@ -54,10 +54,11 @@ class Door:
         num_players: int | None = None,
         seed: Seeds = None,
         autoreset: bool = False,
+        threads: int = 1,
         **config: Any,
     ) -> Batch:
         """``num_games`` games in one structured array; see :class:`llama_envs.core.batch.Batch`."""
-        return Batch(self._game(num_players, config), num_games, seed, autoreset)
+        return Batch(self._game(num_players, config), num_games, seed, autoreset, threads)
 
     def _game(self, num_players: int | None, config: dict[str, Any]) -> Any:
         players = {} if num_players is None else {"num_players": num_players}

@@ -13,11 +13,14 @@ from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game, Kernel, State
 from llama_envs.core.loops import ALL_OVER, NOT_ILLEGAL
 from llama_envs.core.options import check_int
+from llama_envs.core.threads import in_threads, parts_of
 
 ONE = np.uint64(1)
 POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
 
-_STEPS: dict[Kernel, Kernel] = {}  # machine code of each room's step, once it was called
+GAMES_PER_THREAD = 1024  # with fewer, waking a thread takes longer than their step
+
+_CODE: dict[Kernel, Kernel] = {}  # machine code of each room's loops that a step runs, once they were called
 
 
 class Batch:
@@ -32,15 +35,20 @@ class Batch:
         num_games: N.
         seed: see :func:`llama_envs.core.chance.expand_seeds`; None asks the operating system.
         autoreset: start the next episode of a game in the same step that ends it.
+        threads: how many threads share a step, if there are so many times GAMES_PER_THREAD games. Results do not depend
+            on it.
 
     The constructor deals episode 0. A game's first ``reset()`` without a seed keeps that deal, unless the game has been
     stepped; later ones go to the next episode.
     """
 
-    def __init__(self, game: Game, num_games: int, seed: Seeds = None, autoreset: bool = False) -> None:
+    def __init__(
+        self, game: Game, num_games: int, seed: Seeds = None, autoreset: bool = False, threads: int = 1
+    ) -> None:
         self.game = game
         self.num_games = check_int("num_games", num_games, 1, 2**31 - 1)
         self.autoreset = bool(autoreset)
+        self.threads = check_int("threads", threads, 1, 1024)
         n = self.num_games
         self._states = game.records(np.zeros(n, game.state_dtype))
         self._final = game.records(np.zeros(n, game.state_dtype))
@@ -168,10 +176,8 @@ class Batch:
             self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, chosen, stepped,
             self.autoreset, self._mask, self._observation, reward, terminated, truncated, self._final,
         )  # fmt: skip
-        loop = self.game.loops.step
-        illegal = _STEPS.get(loop, loop)(*arguments)
-        if loop not in _STEPS:
-            _STEPS[loop] = machine_code(loop, arguments)
+        threads = min(self.threads, n // GAMES_PER_THREAD)
+        illegal = _call(self.game.loops.step, arguments) if threads < 2 else self._step_in_threads(threads, arguments)
         if illegal != NOT_ILLEGAL:
             self._refuse(illegal, chosen)
         if self._some_fresh:
@@ -226,6 +232,15 @@ class Batch:
             self._mask, self._observation,
         )  # fmt: skip
 
+    def _step_in_threads(self, threads: int, arguments: tuple[Any, ...]) -> int:
+        """What the loop ``step`` does, by so many threads."""
+        loops, (states, *_, chosen, stepped) = self.game.loops, arguments[:8]
+        illegal = int(loops.first_illegal(states, self._mask, chosen, stepped))
+        if illegal == NOT_ILLEGAL:
+            parts = parts_of(self.num_games, threads)
+            in_threads(lambda first, beyond: _call(loops.advance, (first, beyond, *arguments)), parts)
+        return illegal
+
     def _check_seats(self, seats: npt.ArrayLike) -> npt.NDArray[np.int64]:
         players = self.game.num_players
         if type(seats) is int and 0 <= seats < players:
@@ -262,6 +277,16 @@ class Batch:
             f"game {illegal}: {illegal_action_message(self.game, int(actions[illegal]), self._mask[illegal])}"
             f" (player_{self.to_move[illegal]} is to move; no game has moved)."
         )
+
+
+def _call(loop: Kernel, arguments: tuple[Any, ...]) -> Any:
+    """``loop(*arguments)``, all of which this module made, always in the same way."""
+    code = _CODE.get(loop)
+    if code is not None:
+        return code(*arguments)
+    result = loop(*arguments)
+    _CODE[loop] = machine_code(loop, arguments)
+    return result
 
 
 def illegal_action_message(game: Game, action: int, mask: npt.NDArray[Any]) -> str:

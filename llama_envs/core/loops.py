@@ -24,6 +24,8 @@ class Loops(NamedTuple):
     """Compiled batch loops of a room."""
 
     start: Kernel
+    first_illegal: Kernel
+    advance: Kernel
     step: Kernel
     refresh: Kernel
     observe: Kernel
@@ -79,21 +81,17 @@ def compile_loops(rules: Rules) -> Loops:
                 return i
         return ALL_OVER if chosen > 0 and playing == 0 else NOT_ILLEGAL
 
-    @kernel
-    def step(
-        states, all_params, streams, seeds, rows, episodes, actions, where, autoreset,
+    @kernel(inline=True)
+    def advance(
+        first, beyond, states, all_params, streams, seeds, rows, episodes, actions, where, autoreset,
         mask, observation, reward, terminated, truncated, final,
     ):  # fmt: skip
-        """Take one action in every game with ``where[i]`` that is not over; nothing happens unless all are legal.
+        """Take one legal action in every game from ``first`` up to ``beyond`` with ``where[i]`` that is not over.
 
         With ``autoreset`` an ended game is copied to ``final[i]`` and its next episode starts at once.
-        Returns -1, or what ``first_illegal`` found.
         """
-        illegal = first_illegal(states, mask, actions, where)
-        if illegal != NOT_ILLEGAL:
-            return illegal
         params = all_params[0]
-        for i in range(len(states)):
+        for i in range(first, beyond):
             state = states[i]
             if state.to_move < 0 or not where[i]:
                 for seat in range(reward.shape[1]):
@@ -112,7 +110,20 @@ def compile_loops(rules: Rules) -> Loops:
                 episodes[i] += ONE
                 start_episode(states, params, streams, seeds, rows, episodes, i)
             see(state, params, mask[i], observation[i])
-        return NOT_ILLEGAL
+
+    @kernel
+    def step(
+        states, all_params, streams, seeds, rows, episodes, actions, where, autoreset,
+        mask, observation, reward, terminated, truncated, final,
+    ):  # fmt: skip
+        """``advance`` all games, unless an action is not legal; returns what ``first_illegal`` found."""
+        illegal = first_illegal(states, mask, actions, where)
+        if illegal == NOT_ILLEGAL:
+            advance(
+                0, len(states), states, all_params, streams, seeds, rows, episodes, actions, where, autoreset,
+                mask, observation, reward, terminated, truncated, final,
+            )  # fmt: skip
+        return illegal
 
     @kernel
     def refresh(states, all_params, mask, observation):
@@ -160,4 +171,4 @@ def compile_loops(rules: Rules) -> Loops:
                 out[i, j] = states[i]
                 resample_hidden(out[i, j], params, seats[i], streams, i)
 
-    return Loops(start, step, refresh, observe, mask, playout, worlds)
+    return Loops(start, first_illegal, advance, step, refresh, observe, mask, playout, worlds)

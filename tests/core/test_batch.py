@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import gc
 import io
+import multiprocessing
 import pickle
 import random
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import cloudpickle
 import numpy as np
 import pytest
 from rooms import (
+    door,
     each_room,
     each_truncating,
     every_case,
@@ -806,6 +809,106 @@ def test_rewards_of_a_step_are_those_of_the_state_it_reached(case):
         assert (truncated == batch.state["truncated"]).all()
         assert reward.dtype == np.float32
         assert terminated.dtype == truncated.dtype == np.bool_
+
+
+# ------------------------------------------------------------------------------------------------------------ threads
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Threads share a step of very few games too."""
+    monkeypatch.setattr("llama_envs.core.batch.GAMES_PER_THREAD", 3)
+
+
+def in_threads(case, num_games, threads, autoreset=True):
+    return door(case).batch(num_games, seed=3, autoreset=autoreset, threads=threads, **case[1])
+
+
+@every_case
+@pytest.mark.parametrize("threads", [2, 3, 7])
+@pytest.mark.parametrize("autoreset", [False, True])
+def test_number_of_threads_changes_nothing(case, threads, autoreset, small_parts):
+    number = 20  # seven threads have only enough games for six
+    alone, shared = in_threads(case, number, 1, autoreset), in_threads(case, number, threads, autoreset)
+    used = watch_threads(shared)
+    streams, where = policy_streams(number, 4), np.random.default_rng(0).random((120, number)) < 0.8
+    for chosen in where:
+        if (alone.to_move[chosen] < 0).all():
+            break
+        actions = alone.sample_actions(streams)
+        results = [batch.step(actions, chosen) for batch in (alone, shared)]
+        assert [a.tobytes() for a in results[0]] == [a.tobytes() for a in results[1]]
+        assert everything(alone) == everything(shared)
+    assert used == {min(threads, 6)}
+
+
+def watch_threads(batch):
+    """The numbers of threads that its steps were shared by, filled as it goes."""
+    used, step = set(), batch._step_in_threads
+
+    def noted(threads, arguments):
+        used.add(threads)
+        return step(threads, arguments)
+
+    batch._step_in_threads = noted
+    return used
+
+
+@every_case
+def test_an_illegal_action_in_the_last_part_moves_no_game_of_the_others(case, small_parts):
+    batch = in_threads(case, 9, 3)
+    play(batch, 10, policy_streams(9, 4))
+    actions = batch.sample_actions(policy_streams(9, 5))
+    actions[8] = np.flatnonzero(~batch.action_mask[8])[0]
+    before = everything(batch)
+    with pytest.raises(IllegalAction, match="game 8"):
+        batch.step(actions)
+    assert everything(batch) == before
+
+
+@each_room
+def test_threads_end_when_every_game_is_over_and_a_part_may_end_earlier(case, small_parts):
+    batch, alone = in_threads(case, 6, 2, autoreset=False), in_threads(case, 6, 1, autoreset=False)
+    streams = policy_streams(6, 4)
+    first = np.arange(6) < 3
+    while (batch.to_move[first] >= 0).any():
+        actions = batch.sample_actions(streams)
+        batch.step(actions, first)
+        alone.step(actions, first)
+    assert (play_out(batch, streams.copy()) == play_out(alone, streams.copy())).all()
+    assert everything(batch) == everything(alone)
+    with pytest.raises(ResetNeeded):
+        batch.step(np.zeros(6, np.int64))
+
+
+@each_room
+@each_copy
+def test_copies_and_forked_processes_go_on_in_threads(case, copied, small_parts):
+    batch = in_threads(case, 8, 2)
+    play(batch, 5, policy_streams(8, 4))
+    twin = copied(batch)
+    assert twin.threads == 2
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        there = pool.apply_async(digest_of, (twin,)).get(timeout=60)
+    assert play(batch, 20, policy_streams(8, 5)).digest() == there == digest_of(twin)
+
+
+def digest_of(batch):
+    return play(batch, 20, policy_streams(8, 5)).digest()
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", 1025])
+def test_bad_numbers_of_threads_are_refused(threads):
+    with pytest.raises(ValueError, match="threads must be"):
+        in_threads(("lama_v0", {}), 8, threads)
+
+
+@each_room
+def test_batches_in_threads_of_the_caller_share_threads_without_harm(case, small_parts):
+    batches = [in_threads(case, 8, 2) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        digests = list(pool.map(digest_of, batches))
+    assert digests == [digest_of(in_threads(case, 8, 1))] * 4
 
 
 # ------------------------------------------------------------------------------------------------------------- memory

@@ -52,6 +52,7 @@ def test_quick_report_has_every_part_and_says_what_is_not_measured(quick):
         "Batches and playouts",
         "One game",
         "Peers",
+        "Threads",
         "Training",
         "The floor",
         "Versions",
