@@ -60,6 +60,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         self._viewer = Viewer(game, render_mode, render_seat, reveal)
         self._batch: Batch | None = None
         self._action = np.zeros(1, np.int64)
+        self._mover = -1  # the seat to move; -1 when the game is over
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The same object at every call."""
@@ -81,7 +82,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
-        self._select()
+        self._select(self._batch)
 
     def step(self, action: int | None) -> None:
         """The action of ``agent_selection``; None once the game is over."""
@@ -92,12 +93,13 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        chosen = as_action(action, self.game)
-        if not batch.action_mask[0, chosen]:
+        self._action[0] = chosen = as_action(action, self.game)
+        try:
+            reward, terminated, truncated = batch.step(self._action)
+        except IllegalAction:
             message = illegal_action_message(self.game, chosen, batch.action_mask[0])
-            raise IllegalAction(f"{message} ({agent} is to move).")
-        self._action[0] = chosen
-        reward, terminated, truncated = batch.step(self._action)
+            raise IllegalAction(f"{message} ({agent} is to move).") from None
+        self._mover = -1
         self._cumulative_rewards[agent] = 0.0
         (paid,) = reward.tolist()
         if any(paid):
@@ -110,7 +112,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
             self.truncations = dict.fromkeys(self.agents, bool(truncated[0]))
             self._deads_step_first()
         else:
-            self._select()
+            self._select(batch)
         if self.render_mode == "human":
             self.render()
 
@@ -118,7 +120,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         """A new observation dict of ``agent``."""
         batch = self._playing()
         seat = self._seat[agent]
-        if seat == batch.to_move[0]:
+        if seat == self._mover:
             return {
                 "observation": batch.observation[0].copy(),
                 "action_mask": batch.action_mask[0].astype(np.int8),
@@ -142,8 +144,9 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         """Close the window, if any."""
         self._viewer.close()
 
-    def _select(self) -> None:
-        self.agent_selection = self.possible_agents[self._playing().to_move[0]]
+    def _select(self, batch: Batch) -> None:
+        self._mover = batch.to_move.item()
+        self.agent_selection = self.possible_agents[self._mover]
 
     def _playing(self) -> Batch:
         if self._batch is None:

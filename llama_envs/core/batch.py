@@ -106,7 +106,7 @@ class Batch:
         """
         out = np.empty_like(self._observation)
         states = self._final if final else self._states
-        self.game.loops.observe(states, self._params, self._check_seats(seats), out)
+        _call(self.game.loops.observe, (states, self._params, self._check_seats(seats), out))
         return out
 
     def mask(self, seats: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -268,7 +268,7 @@ class Batch:
             )
         if array.dtype.kind == "u" and array.max() >= self.game.num_actions:
             array = np.minimum(array, np.uint64(2**62))
-        return np.array(array, np.int64)
+        return array.astype(np.int64)  # always a plain copy
 
     def _refuse(self, illegal: int, actions: npt.NDArray[np.int64]) -> None:
         if illegal == ALL_OVER:
