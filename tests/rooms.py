@@ -152,6 +152,7 @@ class Diary:
     """Notes every action in games of one learner, whoever took it: ``games[i]`` is its episodes, (seat, actions)."""
 
     def __init__(self, games: Any) -> None:
+        games._all_random = False  # else a kernel plays on; test_random_opponents_* proves that it does the same
         batch, step, reset = games.batch, games.batch.step, games.batch.reset
         self.games: list[list[tuple[int, list[int]]]] = [[] for _ in range(batch.num_games)]
         running: list[list[int]] = [[] for _ in range(batch.num_games)]

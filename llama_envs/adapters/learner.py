@@ -17,7 +17,7 @@ from llama_envs.core.chance import Seeds, check_seed
 from llama_envs.core.errors import IllegalAction
 from llama_envs.core.game import Game
 from llama_envs.core.options import check_int
-from llama_envs.core.policy import Players, Policy, make_policy, seat_policies
+from llama_envs.core.policy import Players, Policy, RandomPolicy, make_policy, seat_policies
 
 Opponents = str | Policy | Sequence[str | Policy] | Mapping[str | Policy, float]
 
@@ -50,6 +50,7 @@ class LearnerGames:
         self.num_games = num_games
         self.num_envs = num_games
         self.opponents, self._cumulative = weighted_policies(opponents, game)
+        self._all_random = all(type(policy) is RandomPolicy for policy in self.opponents)
         self._learner_seat = -1 if learner_seat is None else learner_seat
         self.batch = Batch(game, num_games, per_game_seeds(seed, num_games))
         self.seat = np.zeros(num_games, np.int64)
@@ -132,6 +133,9 @@ class LearnerGames:
 
     def _play_opponents(self, paid: npt.NDArray[np.float32]) -> None:
         """Let the others act until the learner is to move in every game that goes on; their steps pay it too."""
+        if self._all_random:  # the same in one kernel, many times faster
+            self.batch.play_random(self.seat, self._players.streams, self._acted, paid, self._early)
+            return
         while True:
             waiting = self._players.act(self._actions)
             if not waiting.any():

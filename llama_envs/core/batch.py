@@ -185,6 +185,30 @@ class Batch:
             self._some_fresh = where is not None
         return reward, terminated, truncated
 
+    def play_random(
+        self,
+        learners: npt.NDArray[np.int64],
+        draws: npt.NDArray[np.uint64],
+        acted: npt.NDArray[np.bool_],
+        paid: npt.NDArray[np.float32],
+        early: npt.NDArray[np.float32],
+    ) -> None:
+        """Uniform legal actions in every game until it is over or a learner is to move, all in one kernel.
+
+        Args:
+            learners: (N,), the learner's seat in each game.
+            draws: (N, P), the stream of each seat; they advance as with :class:`llama_envs.core.policy.RandomPolicy`.
+            acted: (N,), where what the learner's seat is paid goes to ``paid`` rather than to ``early``.
+            paid: (N,), is added to.
+            early: (N,), is added to.
+        """
+        moved = (self._to_move_view >= 0) & (self._to_move_view != learners)
+        self.game.loops.play_random(
+            self._states, self._params, self._streams, learners, draws, self._mask, self._observation,
+            acted, paid, early,
+        )  # fmt: skip
+        self._fresh[moved] = False
+
     def refresh(self) -> None:
         """Recompute ``observation`` and ``action_mask`` after ``state`` was written to."""
         self.game.loops.refresh(self._states, self._params, self._mask, self._observation)

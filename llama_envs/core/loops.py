@@ -31,6 +31,7 @@ class Loops(NamedTuple):
     observe: Kernel
     mask: Kernel
     playout: Kernel
+    play_random: Kernel
     worlds: Kernel
 
 
@@ -163,6 +164,29 @@ def compile_loops(rules: Rules) -> Loops:
                 settle(state, params, streams, i)
 
     @kernel
+    def play_random(states, all_params, streams, learners, draws, mask, observation, acted, paid, early):
+        """Uniform legal actions, seat s by stream ``draws[i, s]``, until ``learners[i]`` is to move or game i over.
+
+        What ``learners[i]`` is paid meanwhile is added to ``paid[i]`` if ``acted[i]``, else to ``early[i]``.
+        """
+        params = all_params[0]
+        for i in range(len(states)):
+            state = states[i]
+            learner = learners[i]
+            if state.to_move < 0 or state.to_move == learner:
+                continue
+            while state.to_move >= 0 and state.to_move != learner:
+                seat = state.to_move
+                legal_actions(state, params, seat, mask[i])
+                apply(state, params, draw_true(mask[i], draws[i], seat))
+                settle(state, params, streams, i)
+                if acted[i]:
+                    paid[i] += state.reward[learner]
+                else:
+                    early[i] += state.reward[learner]
+            see(state, params, mask[i], observation[i])
+
+    @kernel
     def worlds(states, all_params, seats, streams, out):
         """``out[i, j]``: game i with all that ``seats[i]`` cannot know redrawn, from stream i."""
         params = all_params[0]
@@ -171,4 +195,4 @@ def compile_loops(rules: Rules) -> Loops:
                 out[i, j] = states[i]
                 resample_hidden(out[i, j], params, seats[i], streams, i)
 
-    return Loops(start, first_illegal, advance, step, refresh, observe, mask, playout, worlds)
+    return Loops(start, first_illegal, advance, step, refresh, observe, mask, playout, play_random, worlds)

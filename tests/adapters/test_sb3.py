@@ -14,7 +14,20 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
-from rooms import CHECKOUT, ROOMS, Diary, door, each_room, each_truncating, every_case, everything, fields, new_batch
+from rooms import (
+    CASES,
+    CHECKOUT,
+    ROOMS,
+    TRUNCATING_CASES,
+    Diary,
+    door,
+    each_room,
+    each_truncating,
+    every_case,
+    everything,
+    fields,
+    new_batch,
+)
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -107,6 +120,61 @@ def replayed(raw, seat, actions):
         early,
         (raw.observe(agent)["observation"].tobytes(), all(raw.truncations.values()), mover == agent),
     )
+
+
+# ------------------------------------------------------------------------------------- random opponents in one kernel
+
+
+@pytest.mark.parametrize("case", [*CASES, *TRUNCATING_CASES])
+def test_random_opponents_in_one_kernel_play_as_those_that_are_asked_move_by_move(case):
+    """Observations, rewards, ends, infos, masks and all streams, with a learner in any seat, reseeding and resets."""
+    fast, slow = make(case, 40, seed=5), make(case, 40, seed=5)
+    assert fast.games._all_random
+    slow.games._all_random = False
+    assert (fast.reset() == slow.reset()).all()
+    streams = policy_streams(40, 6)
+    ended = 0
+    for step in range(400):
+        masks = get_action_masks(fast)
+        assert (masks == get_action_masks(slow)).all()
+        actions = choose(masks, streams)
+        ours, theirs = fast.step(actions), slow.step(actions)
+        assert [array.tobytes() for array in ours[:3]] == [array.tobytes() for array in theirs[:3]]
+        ended += int(ours[2].sum())
+        for our, their in zip(ours[3], theirs[3], strict=True):
+            assert our.keys() == their.keys()
+            if our:
+                assert (our["terminal_observation"] == their["terminal_observation"]).all()
+                assert our["TimeLimit.truncated"] == their["TimeLimit.truncated"]
+        assert everything(fast.games.batch) == everything(slow.games.batch)
+        assert (fast.games._players.streams == slow.games._players.streams).all()
+        assert (fast.games._early == slow.games._early).all()
+        if step == 200:
+            for env in (fast, slow):
+                env.seed(9)
+            assert (fast.reset() == slow.reset()).all()
+    assert ended > 40
+
+
+@pytest.mark.parametrize("opponents", ["heuristic", ["random", "heuristic"], {"random": 1, "heuristic": 2}], ids=str)
+def test_other_opponents_are_asked_move_by_move(opponents):
+    assert not make(("lama_v0", {}), 2, opponents).games._all_random
+    assert make(("lama_v0", {}), 2, ["random", "random"]).games._all_random
+
+
+def test_a_random_policy_of_the_users_own_is_asked():
+    class Counting(RandomPolicy):
+        asked = 0
+
+        def act(self, view):
+            self.asked += len(view)
+            return super().act(view)
+
+    policy = Counting()
+    env = make(("lama_v0", {}), 8, policy, seed=1)
+    env.reset()
+    env.step(choose(get_action_masks(env), policy_streams(8, 1)))
+    assert policy.asked >= 8 * 2
 
 
 # --------------------------------------------------------------------------------------------------- K3: whose reward
