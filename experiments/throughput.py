@@ -336,6 +336,7 @@ def numbers_to_hold(results: Results) -> list[Row]:
                 rows.append(at_least(f"{title}: {label}", rate, slowest.median, f"slowest: {remark}"))
             else:
                 rows.append(missing(f"{title}: {label}", number(rate), "not measured at N ≥ 1024"))
+    rows += growth_rows(probes)
     step = best_case(probes, "step, actions by a kernel", 1024)
     drawn, floor = best_case(probes, DRAWN, 1024), best_case(probes, "moving the bytes", 1024)
     for what in (PUFFER, PUFFER_LEGAL):
@@ -368,6 +369,28 @@ def numbers_to_hold(results: Results) -> list[Row]:
     for name in game_names():
         game = make_game(name)
         rows.append(at_most(f"{game.title}: bytes of a game", BYTES, game.state_dtype.itemsize, "bytes"))
+    return rows
+
+
+def growth_rows(probes: Sequence[Probe]) -> list[Row]:
+    """Whether a step's time grows with the players by no more than what it has to move."""
+    rows = []
+    for name in game_names():
+        title = make_game(name).title
+        fewest, *more = [
+            (p, bytes_of_a_step(make_game(name, num_players=p.players))) for p in find(probes, DRAWN, title)
+        ]
+        what = f"{title}: time of a step against the fewest players / growth of the bytes that it moves"
+        growth = [
+            (fewest[0].median / probe.median / (moved / fewest[1]), probe.players, moved / fewest[1])
+            for probe, moved in more
+        ]
+        if growth:
+            most, players, bytes_grow = max(growth)
+            remark = f"most with {players} players; bytes grow {bytes_grow:.3g} ×"
+            rows.append(Row(what, "≤ 1 ×", f"{most:.3g} ×", 1 / most, remark))
+        else:
+            rows.append(missing(what, "≤ 1 ×", "one number of players with --quick"))
     return rows
 
 

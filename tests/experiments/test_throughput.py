@@ -13,7 +13,7 @@ from rooms import CHECKOUT
 from experiments import peers, throughput
 from experiments.instructions import NotHere, count_instructions
 from experiments.learning_speed import learning_speeds
-from experiments.probes import PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes
+from experiments.probes import DRAWN, PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes
 from llama_envs.core.registry import game_names, make_game
 
 # Instructions of a decision, about a fifth above what they were when this was written: 1100 and 515, 1690 and 595.
@@ -122,6 +122,21 @@ def test_a_step_moves_the_record_twice_and_what_it_writes():
 )
 def test_verdict_says_by_how_much_a_number_misses(row, says):
     assert throughput.verdict(row) == says
+
+
+def test_time_of_a_step_may_grow_with_the_players_as_its_bytes_do():
+    """Bytes grow 1.4 times from two players to six; a step of six may take that much longer, and no more."""
+
+    def verdict(six_players):
+        rates = {2: 10e6, 4: 9.5e6, 6: six_players}
+        probes = [Probe("Batch", DRAWN, "L.L.A.M.A.", p, 1024, lambda: lambda: 1, [rate]) for p, rate in rates.items()]
+        probes.append(Probe("Batch", DRAWN, "Llama Llama", 2, 1024, lambda: lambda: 1, [10e6]))
+        lama, llama_llama = throughput.growth_rows(probes)
+        assert throughput.verdict(llama_llama) == "not measured"
+        return throughput.verdict(lama)
+
+    assert verdict(7.2e6) == "holds"
+    assert verdict(6.9e6).startswith("**misses**")
 
 
 def test_medians_and_quartiles_are_those_of_the_repeats():
