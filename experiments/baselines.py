@@ -34,7 +34,7 @@ from llama_envs.core.registry import make_game
 Step = tuple[str, str]  # an experiment and its options
 
 DISTIL = ("experiments.distill", "--positions 6000000")
-BY_SCORE = ("experiments.train", "--reward score --steps 6000000 --entropy 0.003 --layers 256 256")
+BY_SCORE = ("experiments.train", "--reward score --steps 6000000 --entropy 0.003 --epochs 4 --layers 256 256")
 RECIPES: dict[tuple[str, int], tuple[Step, ...]] = {
     **{("lama", players): (DISTIL,) for players in (2, 3, 4, 6)},
     **{("llama_llama", players): (BY_SCORE,) for players in (2, 3, 4)},

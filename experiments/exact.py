@@ -311,7 +311,7 @@ def ppo_options(seed: int, steps: int) -> train.Options:
     """Self-play of a small network: against itself as it is and as it was."""
     return train.Options(
         seed=seed, steps=steps, self_weight=0.6, snapshot_weight=0.4, scripted=(), num_envs=256, rollout=32,
-        batch_size=2048, layers=(64, 64), checkpoint_every=10**6, threads=1, deals=0,
+        batch_size=2048, epochs=4, layers=(64, 64), checkpoint_every=10**6, threads=1, deals=0,
     )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ class Options:
     """Folder under runs/; by default game, players, seed and the time."""
     seed: int = 0
     """Seed of everything that is drawn."""
-    steps: int = 3_500_000
+    steps: int = 5_000_000
     """Decisions of the learner to train on."""
     start: str = ""
     """A model file to start from (it must have the same layers); empty: random weights."""
@@ -85,7 +85,7 @@ class Options:
     """Decisions per game and rollout."""
     batch_size: int = 4096
     """Minibatch."""
-    epochs: int = 4
+    epochs: int = 2
     """Passes over a rollout."""
     layers: tuple[int, ...] = (128, 128)
     """Hidden layers of the policy and of the value network."""
