@@ -14,5 +14,5 @@ __all__ = ["MonteCarloPolicy", "TreeSearchPolicy", "ValuePolicy", "compile_evalu
 
 def register() -> None:
     """Register ``mc`` and ``ismcts``."""
-    register_policy("mc", monte_carlo.build, monte_carlo.USAGE)
-    register_policy("ismcts", ismcts.build, ismcts.USAGE)
+    register_policy("mc", monte_carlo.build, f"{monte_carlo.USAGE} (W worlds or a time like 5ms)")
+    register_policy("ismcts", ismcts.build, f"{ismcts.USAGE} (N iterations or a time like 5ms)")
