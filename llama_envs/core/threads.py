@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -29,7 +30,15 @@ def in_threads(work: Callable[[int, int], object], parts: list[tuple[int, int]])
 
 @functools.cache
 def _pool(parts: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(parts - 1, thread_name_prefix="llama_envs")
+    """All its threads start here, so that none fails to when some games have moved."""
+    pool = ThreadPoolExecutor(parts - 1, thread_name_prefix="llama_envs")
+    all_started = threading.Barrier(parts - 1)
+    try:
+        wait([pool.submit(all_started.wait) for _ in range(parts - 1)])
+    except RuntimeError:  # the operating system gives no more
+        all_started.abort()
+        raise
+    return pool
 
 
 if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads

@@ -8,6 +8,7 @@ import io
 import multiprocessing
 import pickle
 import random
+import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
@@ -31,6 +32,7 @@ from rooms import (
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.errors import IllegalAction, ResetNeeded
+from llama_envs.core.threads import _pool
 
 COPIES = {
     "clone": lambda batch: batch.clone(),
@@ -895,6 +897,27 @@ def test_copies_and_forked_processes_go_on_in_threads(case, copied, small_parts)
 
 def digest_of(batch):
     return play(batch, 20, policy_streams(8, 5)).digest()
+
+
+@each_room
+def test_where_the_system_gives_no_thread_no_game_moves(case, small_parts, monkeypatch):
+    batch, start, started = in_threads(case, 30, 9), threading.Thread.start, []
+
+    def failing(self):
+        if len(started) == 3:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        start(self)
+
+    actions, before = batch.sample_actions(policy_streams(30, 4)), everything(batch)
+    _pool.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", failing)
+        with pytest.raises(RuntimeError, match="new thread"):
+            batch.step(actions)
+    assert everything(batch) == before
+    batch.step(actions)
+    assert everything(batch) != before
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", 1025])
