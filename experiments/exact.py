@@ -529,7 +529,8 @@ def ppo_text(options: Options, solutions: dict[str, Solution], curves: pd.DataFr
         "## PPO on the same variants",
         prose(
             f"""MaskablePPO as `experiments.train` builds it, {options.seeds} seeds, {options.steps:,} decisions of the
-            learner, {shown.num_envs} environments, rollouts of {shown.rollout}, minibatches of {shown.batch_size},
+            learner, {shown.num_envs} environments, rollouts of {shown.rollout}, {shown.epochs} passes over
+            each in minibatches of {shown.batch_size},
             layers {" × ".join(map(str, shown.layers))}, entropy bonus {shown.entropy}. Opponents: itself (weight
             {shown.self_weight}) and its last {shown.snapshots} snapshots ({shown.snapshot_weight}); where all seats
             decide at once it plays every seat. Its policy samples. NashConv of the network's policy is computed

@@ -164,19 +164,22 @@ def puffer_loop(number: int, legal: bool = False) -> Run:
     held = observation, reward, flags  # C writes to them
     drawn = np.random.default_rng(0).integers(0, 14, (64, number)).astype(np.int32)
 
-    changed = 0.0
-    for row in drawn:
-        before, actions[:] = observation.copy(), row
-        binding.vec_step(envs)
-        changed += float(np.mean((observation != before).any(axis=1) | flags[0]))
-    share = changed / len(drawn) if legal else 1.0
-
     def run() -> int:
-        for row in drawn[:8]:
+        for row in drawn:
             actions[:] = row
             binding.vec_step(envs)
-        return round(8 * len(held[0]) * share)
+        return round(len(drawn) * len(held[0]) * share)
 
+    share = 1.0
+    for _ in range(4):  # until all games are somewhere in the middle
+        run()
+    if legal:
+        changed = []
+        for row in drawn:
+            before, actions[:] = observation.copy(), row
+            binding.vec_step(envs)
+            changed.append(np.mean((observation != before).any(axis=1) | flags[0]))
+        share = float(np.mean(changed))
     return run
 
 

@@ -31,6 +31,7 @@ from experiments.learning_speed import LearningSpeed, learning_speeds, tutorial_
 from experiments.peers import PUFFER, PUFFER_LEGAL, peer_probes, peer_versions
 from experiments.probes import DRAWN, PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes, thread_probes
 from experiments.run_folder import command_line, versions, write_atomically, write_text
+from llama_envs.core.batch import GAMES_PER_THREAD
 from llama_envs.core.options import check_int
 from llama_envs.core.registry import game_names, make_game
 
@@ -165,7 +166,8 @@ def run(options: Options, console: Console) -> Results:
         except NotHere as reason:
             not_counted = str(reason)
     take(allowed)
-    threaded = thread_probes(2048 if options.quick else 8192, sorted({1, len(allowed)}))
+    number = 2048 if options.quick else 8192
+    threaded = thread_probes(number, sorted({1, min(len(allowed), number // GAMES_PER_THREAD)}))
     measure(threaded, options.repeats, options.seconds, silent=not console.is_terminal, clock=time.perf_counter)
     probes += threaded
     return Results(probes, learning, tutorial, tutorial_absent, starts, counted, not_counted)
@@ -341,10 +343,11 @@ def numbers_to_hold(results: Results) -> list[Row]:
     drawn, floor = best_case(probes, DRAWN, 1024), best_case(probes, "moving the bytes", 1024)
     for what in (PUFFER, PUFFER_LEGAL):
         triad = find(probes, what, "triple triad")
-        remark = (
-            "two thirds of its actions are illegal and change nothing; the floor of a step, moving its bytes, reaches "
-        )
-        remark = f"{remark}{floor / triad[0].median:.3g} ×" if triad and what == PUFFER else ""
+        legal = find(probes, PUFFER_LEGAL, "triple triad")
+        remark = ""
+        if triad and legal and what == PUFFER:
+            remark = f"{1 - legal[0].median / triad[0].median:.0%} of its actions are illegal and change nothing; "
+            remark += f"the floor of a step, moving its bytes, reaches {floor / triad[0].median:.3g} ×"
         c_step = triad[0].median if triad else 0.0
         rows.append(ratio(f"L.L.A.M.A. step / triple triad, {what}", OVER_TRIPLE_TRIAD, drawn, c_step, remark))
     rows.append(ratio("L.L.A.M.A. step / RainbowArena's L.L.A.M.A.", OVER_RAINBOW_ARENA, step, RAINBOW_ARENA,

@@ -134,7 +134,7 @@ class LearnerGames:
     def _play_opponents(self, paid: npt.NDArray[np.float32]) -> None:
         """Let the others act until the learner is to move in every game that goes on; their steps pay it too."""
         if self._all_random:  # the same in one kernel, many times faster
-            self.batch.play_random(self.seat, self._players.streams, self._acted, paid, self._early)
+            self.batch._play_random(self.seat, self._players.streams, self._acted, paid, self._early)
             return
         while True:
             waiting = self._players.act(self._actions)

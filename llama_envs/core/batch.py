@@ -20,7 +20,7 @@ POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
 
 GAMES_PER_THREAD = 1024  # with fewer, waking a thread takes longer than their step
 
-_CODE: dict[Kernel, Kernel] = {}  # machine code of each room's loops that a step runs, once they were called
+_CODE: dict[Kernel, Kernel] = {}  # machine code of each room's loops, once :func:`_call` called them
 
 
 class Batch:
@@ -35,7 +35,7 @@ class Batch:
         num_games: N.
         seed: see :func:`llama_envs.core.chance.expand_seeds`; None asks the operating system.
         autoreset: start the next episode of a game in the same step that ends it.
-        threads: how many threads share a step, if there are so many times GAMES_PER_THREAD games. Results do not depend
+        threads: how many threads share a step at most; each gets at least GAMES_PER_THREAD games. Results do not depend
             on it.
 
     The constructor deals episode 0. A game's first ``reset()`` without a seed keeps that deal, unless the game has been
@@ -185,7 +185,7 @@ class Batch:
             self._some_fresh = where is not None
         return reward, terminated, truncated
 
-    def play_random(
+    def _play_random(
         self,
         learners: npt.NDArray[np.int64],
         draws: npt.NDArray[np.uint64],
@@ -194,6 +194,8 @@ class Batch:
         early: npt.NDArray[np.float32],
     ) -> None:
         """Uniform legal actions in every game until it is over or a learner is to move, all in one kernel.
+
+        For batches without autoreset; what is given is not checked.
 
         Args:
             learners: (N,), the learner's seat in each game.
@@ -235,7 +237,9 @@ class Batch:
         }
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        self.__dict__.update(values)
+        self.threads = 1  # saved before there were more
+        for name, value in values.items():  # arrays may come in a buffer that is shared or cannot be written to
+            setattr(self, name, np.array(value) if isinstance(value, np.ndarray) else value)
         self._states = self.game.records(self._states)
         self._final = self.game.records(self._final)
         self._params = self.game.records(self.game.params)

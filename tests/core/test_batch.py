@@ -9,6 +9,7 @@ import multiprocessing
 import pickle
 import random
 import threading
+import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,7 +33,8 @@ from rooms import (
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.errors import IllegalAction, ResetNeeded
-from llama_envs.core.threads import _pool
+from llama_envs.core.threads import _workers, parts_of
+from llama_envs.core.threads import in_threads as run_in_threads
 
 COPIES = {
     "clone": lambda batch: batch.clone(),
@@ -318,6 +320,23 @@ def test_copy_and_original_do_not_touch_each_other__B25(case, copied):
     before = everything(twin)
     play(batch, 30, policy_streams(20, 8))
     assert everything(twin) == before
+
+
+@each_room
+def test_arrays_from_a_buffer_that_cannot_be_written_to_are_copied__B25(case):
+    """As shared memory and mapped files give them (Ray, joblib)."""
+    batch, kept = middle(case, 20), []
+    play(batch, 3, policy_streams(20, 7))
+    stored = pickle.dumps(batch, protocol=5, buffer_callback=kept.append)
+    assert kept
+    buffers = [bytes(buffer.raw()) for buffer in kept]
+    before = [bytes(bytearray(buffer)) for buffer in buffers]
+    twin = pickle.loads(stored, buffers=buffers)
+    assert play(twin, 30, policy_streams(20, 8)).digest() == play(batch, 30, policy_streams(20, 8)).digest()
+    twin.reset()
+    batch.reset()
+    assert everything(twin) == everything(batch)
+    assert buffers == before
 
 
 @each_room
@@ -910,7 +929,7 @@ def test_where_the_system_gives_no_thread_no_game_moves(case, small_parts, monke
         start(self)
 
     actions, before = batch.sample_actions(policy_streams(30, 4)), everything(batch)
-    _pool.cache_clear()
+    _workers.cache_clear()
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", failing)
         with pytest.raises(RuntimeError, match="new thread"):
@@ -918,6 +937,61 @@ def test_where_the_system_gives_no_thread_no_game_moves(case, small_parts, monke
     assert everything(batch) == before
     batch.step(actions)
     assert everything(batch) != before
+
+
+INTERRUPTED = """
+import signal, sys, time
+import numpy as np
+import llama_envs.core.batch as core
+from rooms import new_batch, everything
+from llama_envs.core.batch import policy_streams
+core.GAMES_PER_THREAD = 8
+door, config = eval(sys.argv[1])
+batch, alone = (new_batch((door, config), 64, 3, True) for _ in range(2))
+batch.threads = 4
+class Interrupt(BaseException): pass
+def interrupt(number, frame):
+    raise Interrupt
+signal.signal(signal.SIGALRM, interrupt)
+streams, delays, interrupts = policy_streams(64, 4), np.random.default_rng(0), 0
+for _ in range(2000):
+    actions = alone.sample_actions(streams)
+    alone.step(actions)
+    before = everything(batch)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, delays.uniform(1e-6, 2e-4))
+        try:
+            batch.step(actions)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except Interrupt:
+        interrupts += 1
+        if everything(batch) == before:  # it came before the step
+            batch.step(actions)
+    assert batch.state.tobytes() == alone.state.tobytes()
+assert interrupts > 100, interrupts
+print("whole")
+"""
+
+
+@each_room
+def test_an_interrupt_never_leaves_a_step_half_done_or_threads_hanging(case):
+    assert run_python(INTERRUPTED, repr(case)) == "whole"
+
+
+def test_what_a_part_raises_comes_out_when_all_have_ended():
+    ended = []
+
+    def work(first, beyond):
+        if first == 2:
+            raise ZeroDivisionError
+        time.sleep(0.05)
+        ended.append((first, beyond))
+
+    assert parts_of(7, 3) == [(0, 2), (2, 4), (4, 7)]
+    with pytest.raises(ZeroDivisionError):
+        run_in_threads(work, parts_of(7, 3))
+    assert sorted(ended) == [(0, 2), (4, 7)]
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", 1025])
