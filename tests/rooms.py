@@ -79,8 +79,8 @@ def game_of(case: Case) -> Game:
     return new_batch(case, 1, seed=0).game
 
 
-def new_batch(case: Case, num_games: int, seed: Any = 0, autoreset: bool = False) -> Batch:
-    return door(case).batch(num_games, seed=seed, autoreset=autoreset, **case[1])
+def new_batch(case: Case, num_games: int, seed: Any = 0, autoreset: bool = False, threads: int = 1) -> Batch:
+    return door(case).batch(num_games, seed=seed, autoreset=autoreset, threads=threads, **case[1])
 
 
 def middle(case: Case, num_games: int, seed: int = 0, autoreset: bool = True) -> Batch:

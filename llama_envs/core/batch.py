@@ -204,12 +204,12 @@ class Batch:
             paid: (N,), is added to.
             early: (N,), is added to.
         """
-        moved = (self._to_move_view >= 0) & (self._to_move_view != learners)
+        if self._some_fresh:
+            self._fresh[(self._to_move_view >= 0) & (self._to_move_view != learners)] = False
         self.game.loops.play_random(
             self._states, self._params, self._streams, learners, draws, self._mask, self._observation,
             acted, paid, early,
         )  # fmt: skip
-        self._fresh[moved] = False
 
     def refresh(self) -> None:
         """Recompute ``observation`` and ``action_mask`` after ``state`` was written to."""
@@ -262,8 +262,8 @@ class Batch:
 
     def _step_in_threads(self, threads: int, arguments: tuple[Any, ...]) -> int:
         """What the loop ``step`` does, by so many threads."""
-        loops, (states, *_, chosen, stepped) = self.game.loops, arguments[:8]
-        illegal = int(loops.first_illegal(states, self._mask, chosen, stepped))
+        loops, (chosen, stepped) = self.game.loops, arguments[6:8]
+        illegal = int(_call(loops.first_illegal, (self._states, self._mask, chosen, stepped)))
         if illegal == NOT_ILLEGAL:
             parts = parts_of(self.num_games, threads)
             in_threads(lambda first, beyond: _call(loops.advance, (first, beyond, *arguments)), parts)

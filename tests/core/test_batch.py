@@ -17,7 +17,6 @@ import cloudpickle
 import numpy as np
 import pytest
 from rooms import (
-    door,
     each_room,
     each_truncating,
     every_case,
@@ -842,7 +841,7 @@ def small_parts(monkeypatch):
 
 
 def in_threads(case, num_games, threads, autoreset=True):
-    return door(case).batch(num_games, seed=3, autoreset=autoreset, threads=threads, **case[1])
+    return new_batch(case, num_games, 3, autoreset, threads)
 
 
 @every_case
@@ -947,8 +946,7 @@ from rooms import new_batch, everything
 from llama_envs.core.batch import policy_streams
 core.GAMES_PER_THREAD = 8
 door, config = eval(sys.argv[1])
-batch, alone = (new_batch((door, config), 64, 3, True) for _ in range(2))
-batch.threads = 4
+batch, alone = (new_batch((door, config), 64, 3, True, threads) for threads in (4, 1))
 class Interrupt(BaseException): pass
 def interrupt(number, frame):
     raise Interrupt
