@@ -1,104 +1,132 @@
-"""``ppo:PATH`` and ``ppo_sample:PATH``: a trained MaskablePPO model as a policy, greedy or sampling.
-
-A model file is what MaskablePPO saves, and one entry more, ``llama_envs``: the game it was made for and the shape of
-its network. Only that entry and the weights are read, so a file opens under other versions of Python and numpy.
-"""
+"""From models of Stable-Baselines3 to policy files and back, and networks in torch as opponents in training."""
 
 from __future__ import annotations
 
-import io
-import json
-import warnings
-import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import torch
+from torch import nn
 
-from llama_envs.core.chance import draw_unit
-from llama_envs.core.compile import kernel
 from llama_envs.core.game import Game
-from llama_envs.core.policy import Actions, Policy, View, register_policy
+from llama_envs.core.runs import made_here
+from llama_envs.policies import Actions, View
+from llama_envs.policies.network import PARTS, Arrays, add_policy, describe, read_policy, sample_masked, write_policy
 
-ENTRY = "llama_envs"
-
-
-def describe(game: Game, net_arch: dict[str, list[int]]) -> dict[str, Any]:
-    """What a model file must say of itself: the game, its actions and observation, and the network."""
-    return {
-        "game": game.name,
-        "version": game.version,
-        "num_players": game.num_players,
-        "actions": list(game.action_names),
-        "observation": [[piece.name, *piece.shape, piece.scale] for piece in game.observation.values()],
-        "net_arch": net_arch,
-    }
+STATISTICS = ("mean", "deviation")
 
 
-def check_fits(made_for: dict[str, Any], game: Game, source: str) -> None:
-    """ValueError with one sentence unless a model made for ``made_for`` can play ``game``."""
-    here = describe(game, {})
-    for field in ("game", "version", "num_players"):
-        if made_for.get(field) != here[field]:
-            raise ValueError(
-                f"{source} was made for {made_for.get('game')}_v{made_for.get('version')} with "
-                f"{made_for.get('num_players')} players, not for {game.id} with {game.num_players}."
-            )
-    for field, noun in (("actions", "actions"), ("observation", "observation slices")):
-        if made_for.get(field) != here[field]:
-            theirs, ours = made_for.get(field), here[field]
-            theirs = theirs if isinstance(theirs, list) else []
-            different = next((pair for pair in zip(theirs, ours, strict=False) if pair[0] != pair[1]), None)
-            detail = (
-                f"{different[0]} there, {different[1]} here" if different else f"{len(theirs)} there, {len(ours)} here"
-            )
-            raise ValueError(
-                f"{source} was made for other {noun} of {game.id} ({detail}); use the options it was made with."
-            )
+def save_policy(
+    model: Any, game: Game, path: str | Path, *, trained: Sequence[str] = PARTS, made: Mapping[str, Any] | None = None
+) -> None:
+    """Write what a model has learned as one file that plays without torch (:mod:`llama_envs.policies.network`).
 
-
-def read_model(path: Path) -> tuple[dict[str, Any], bytes]:
-    """The description and the weights in a model file.
+    Args:
+        model: of MaskablePPO, PPO or A2C with an ``MlpPolicy`` (or ``MultiInputPolicy``) trained on ``game``.
+        game: what it plays; its whole configuration goes into the file.
+        path: of the file; ``network:PATH`` then stands for it wherever a policy is asked for.
+        trained: which of its networks were trained, "policy" and "value".
+        made: what else the file should say of where it comes from; command, seed and versions are there anyway.
 
     Raises:
-        ValueError: the file is missing, not a model, damaged, or not made by this project.
+        ValueError: the policy is of another kind, does not fit the game, or has weights that are not finite.
     """
-    if not path.is_file():
-        raise ValueError(f"there is no model file {path}.")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            data = json.loads(archive.read("data"))
-            weights = archive.read("policy.pth")
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path} is not a readable MaskablePPO model file ({error}).") from None
-    if not isinstance(data, dict) or not isinstance(data.get(ENTRY), dict):
-        raise ValueError(f"{path} does not say which game it plays; train it with experiments.train.")
-    return data[ENTRY], weights
+    about, arrays = policy_of(model, game, trained, made)
+    write_policy(path, about, arrays)
 
 
-def load_state_dict(weights: bytes) -> dict[str, Any]:
-    """The weights that :func:`read_model` gave, as tensors; whatever torch raises if they are damaged."""
-    import torch
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what torch thinks of a damaged file
-        return dict(torch.load(io.BytesIO(weights), map_location="cpu", weights_only=True))
+def save_model(model: Any, game: Game, path: Path, trained: Sequence[str] = PARTS) -> None:
+    """What the model itself saves, and the entries of a policy file in it: one file to train on from and to play."""
+    about, arrays = policy_of(model, game, trained)
+    model.save(path)
+    add_policy(path, about, arrays)
 
 
-def write_model(path: Path, made_for: dict[str, Any], state_dict: dict[str, Any]) -> None:
-    """A model file with the description and the weights (named as in SB3's ``MlpPolicy``), and nothing else."""
-    import torch
+def policy_of(
+    model: Any, game: Game, trained: Sequence[str] = PARTS, made: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], Arrays]:
+    """The description and the arrays of a policy file; arguments and errors as :func:`save_policy`."""
+    policy = model.policy
+    for name in ("mlp_extractor", "action_net", "value_net"):
+        if not hasattr(policy, name):
+            raise ValueError(f"only actor-critic policies of Stable-Baselines3 can be saved so, got {type(policy).__name__}.")
+    inputs = _inputs(policy, game)
+    activations = {type(part) for net in (policy.mlp_extractor.policy_net, policy.mlp_extractor.value_net)
+                   for part in net if not isinstance(part, nn.Linear)}  # fmt: skip
+    names = {nn.Tanh: "tanh", nn.ReLU: "relu"}
+    if not activations <= set(names) or len(activations) > 1:
+        raise ValueError(f"activation_fn must be torch.nn.Tanh or torch.nn.ReLU, got {activations}.")
+    state = {name: value.detach().cpu().numpy() for name, value in policy.state_dict().items()}
+    arrays: Arrays = {}
+    for part in trained:
+        trunk, head = {"policy": ("policy_net", "action_net"), "value": ("value_net", "value_net")}[part]
+        layers = [key.removesuffix(".weight") for key in state if key.startswith(f"mlp_extractor.{trunk}.") and key.endswith("weight")]
+        for number, layer in enumerate([*layers, head]):
+            for kind in ("weight", "bias"):
+                arrays[f"{part}.{number}.{kind}"] = state[f"{layer}.{kind}"]
+    for name in STATISTICS:
+        if f"features_extractor.{name}" in state:
+            arrays[f"observation.{name}"] = state[f"features_extractor.{name}"]
+    activation = names[activations.pop()] if activations else "tanh"
+    about = describe(
+        game, inputs=inputs, activation=activation, trained=trained,
+        made={**made_here(), "seed": getattr(model, "seed", None), "decisions": int(model.num_timesteps), **(made or {})},
+    )  # fmt: skip
+    return about, arrays
 
-    parameters = io.BytesIO()
-    torch.save({name: torch.as_tensor(value).clone() for name, value in state_dict.items()}, parameters)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("data", json.dumps({ENTRY: made_for}))
-        archive.writestr("policy.pth", parameters.getvalue())
+
+def load_weights(model: Any, game: Game, path: Path) -> None:
+    """Give a new model of Stable-Baselines3 the networks in a policy file; those that it lacks stay as they are.
+
+    Raises:
+        ValueError: the file is damaged, or was made for other rules or other layers.
+    """
+    file = read_policy(path)
+    file.check_fits(game)
+    about, own = policy_of(model, game)
+    for name, array in own.items():
+        part = name.split(".")[0]
+        theirs = file.arrays.get(name)
+        if theirs is None and part in file.about["trained"]:
+            raise ValueError(f"{path} has fewer layers than the model; give the same --layers.")
+        if theirs is not None and theirs.shape != array.shape:
+            raise ValueError(f"{path} has layers of {len(theirs)}, the model of {len(array)}; give the same --layers.")
+    if about["activation"] != file.about["activation"] or len(file.arrays) > len(own):
+        raise ValueError(f"{path} has other layers than the model; give the same --layers.")
+    policy = model.policy
+    with torch.no_grad():
+        for part in file.about["trained"]:
+            trunk, head = {"policy": (policy.mlp_extractor.policy_net, policy.action_net),
+                           "value": (policy.mlp_extractor.value_net, policy.value_net)}[part]  # fmt: skip
+            for number, layer in enumerate([*(x for x in trunk if isinstance(x, nn.Linear)), head]):
+                layer.weight.copy_(torch.from_numpy(file.arrays[f"{part}.{number}.weight"]))
+                layer.bias.copy_(torch.from_numpy(file.arrays[f"{part}.{number}.bias"]))
+        for name in STATISTICS:
+            if f"observation.{name}" in file.arrays:
+                getattr(policy.features_extractor, name).copy_(torch.from_numpy(file.arrays[f"observation.{name}"]))
 
 
-class PPOPolicy:
-    """A masked actor network.
+def _inputs(policy: Any, game: Game) -> tuple[str, ...]:
+    """Which parts of an observation the networks read."""
+    kind = type(policy.features_extractor).__name__
+    sizes = {"observation": game.observation.size, "action_mask": game.num_actions}
+    inputs: tuple[str, ...] = ("observation",)
+    if kind == "CombinedExtractor":
+        inputs = tuple(policy.features_extractor.extractors)  # concatenated in this order
+    elif kind not in ("FlattenExtractor", "Standardise"):
+        raise ValueError(f"a features extractor {kind} cannot be saved; use the default one or agents.standardise.")
+    if not set(inputs) <= set(sizes) or sum(sizes[name] for name in inputs) != policy.features_extractor.features_dim:
+        raise ValueError(
+            f"the model reads {policy.features_extractor.features_dim} numbers ({', '.join(inputs)}), which is not what "
+            f"{game.id} shows."
+        )
+    return inputs
+
+
+class TorchPolicy:
+    """A masked actor in torch, for opponents that change while a learner trains; copies play by :class:`NetworkPolicy`.
 
     Args:
         network: torch module from observations (n, D) to logits (n, A); used as it is, not copied.
@@ -113,8 +141,6 @@ class PPOPolicy:
 
     def act(self, view: View) -> Actions:
         """The likeliest or a sampled legal action for each row: (n,) int64."""
-        import torch
-
         with torch.no_grad():
             logits = self.network(torch.from_numpy(view.observation)).numpy()
         if self.greedy:
@@ -124,32 +150,8 @@ class PPOPolicy:
         return actions
 
 
-@kernel(allocates=True)
-def sample_masked(logits, mask, streams, actions):
-    """Draw ``actions[i]`` from the softmax of ``logits[i]`` over the legal actions, by stream i."""
-    weights = np.empty(logits.shape[1], np.float64)
-    for i in range(len(logits)):
-        best = -np.inf
-        for a in range(len(weights)):
-            if mask[i, a] and logits[i, a] > best:
-                best = float(logits[i, a])
-        total = 0.0
-        for a in range(len(weights)):
-            weights[a] = np.exp(float(logits[i, a]) - best) if mask[i, a] else 0.0
-            total += weights[a]
-        left = draw_unit(streams, i) * total
-        for a in range(len(weights)):
-            if mask[i, a]:
-                actions[i] = a
-                left -= weights[a]
-                if left < 0.0:
-                    break
-
-
 def actor(observation_size: int, num_actions: int, layers: list[int]) -> Any:
     """The actor of an SB3 ``MlpPolicy``: tanh layers and a linear head."""
-    from torch import nn
-
     parts: list[Any] = []
     width = observation_size
     for size in layers:
@@ -160,64 +162,12 @@ def actor(observation_size: int, num_actions: int, layers: list[int]) -> Any:
 
 def actor_weights(state_dict: dict[str, Any]) -> dict[str, Any]:
     """The actor's part of an SB3 ``MlpPolicy`` state dict, named as in :func:`actor`, for raw observations."""
-    return mlp_weights(state_dict, "mlp_extractor.policy_net.", "action_net")
-
-
-def critic_weights(state_dict: dict[str, Any]) -> dict[str, Any]:
-    """The critic's part, named as in :func:`actor` with one output: the return that the seat to move expects."""
-    return mlp_weights(state_dict, "mlp_extractor.value_net.", "value_net")
-
-
-def mlp_weights(state_dict: dict[str, Any], trunk: str, head: str) -> dict[str, Any]:
-    """Layers under ``trunk`` and the linear ``head``; what standardises the observation goes into the first layer."""
+    trunk = "mlp_extractor.policy_net."
     weights = {name.removeprefix(trunk): value for name, value in state_dict.items() if name.startswith(trunk)}
     depth = sum(name.endswith("weight") for name in weights)
-    weights[f"{2 * depth}.weight"] = state_dict[f"{head}.weight"]
-    weights[f"{2 * depth}.bias"] = state_dict[f"{head}.bias"]
+    weights[f"{2 * depth}.weight"] = state_dict["action_net.weight"]
+    weights[f"{2 * depth}.bias"] = state_dict["action_net.bias"]
     if "features_extractor.deviation" in state_dict:
         weights["0.weight"] = weights["0.weight"] / state_dict["features_extractor.deviation"]
         weights["0.bias"] = weights["0.bias"] - weights["0.weight"] @ state_dict["features_extractor.mean"]
     return weights
-
-
-def load_ppo(path: str | Path, game: Game, greedy: bool = True) -> PPOPolicy:
-    """The policy in a model file, ready to play ``game``.
-
-    Raises:
-        ValueError: the file is missing or damaged, or was made for another game, player count or observation.
-    """
-    made_for, weights = read_model(Path(path))
-    check_fits(made_for, game, str(path))
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        raise ValueError("a ppo policy needs torch: pip install 'llama-envs[train]'.") from None
-    try:
-        network = actor(game.observation.size, game.num_actions, made_for["net_arch"]["pi"])
-        network.load_state_dict(actor_weights(load_state_dict(weights)))
-    except Exception as error:  # a damaged file can make torch raise anything
-        first_line = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ValueError(f"the weights in {path} are damaged ({first_line}).") from None
-    return PPOPolicy(network, greedy)
-
-
-def probabilities(logits: npt.NDArray[np.float32], mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Softmax over the legal actions: (n, A) float64."""
-    shifted = np.where(mask, logits.astype(np.float64), -np.inf)
-    weights = np.exp(shifted - shifted.max(axis=1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
-def register() -> None:
-    """Register ``ppo`` and ``ppo_sample``."""
-
-    def build(greedy: bool) -> Any:
-        def make(game: Game, argument: str) -> Policy:
-            if not argument:
-                raise ValueError("a ppo policy is written ppo:PATH, with the path of a model file.")
-            return load_ppo(argument, game, greedy)
-
-        return make
-
-    register_policy("ppo", build(True), "ppo:PATH")
-    register_policy("ppo_sample", build(False), "ppo_sample:PATH")

@@ -26,7 +26,7 @@ import tyro
 from rich.progress import track
 
 import agents  # noqa: F401  (registers the shipped policies)
-from agents.baseline import FOLDER as BASELINES
+from llama_envs.policies.baseline import FOLDER as BASELINES
 from experiments import exploit
 from experiments.command import fail, run_or_exit
 from experiments.run_folder import open_run, versions, write_text
@@ -43,7 +43,7 @@ from experiments.tournament import (
     worker_pool,
 )
 from llama_envs.core.game import Game
-from llama_envs.core.policy import make_policy
+from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
 
 REPORT = Path(__file__).parent / "reports" / "benchmark.md"

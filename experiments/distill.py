@@ -24,14 +24,14 @@ from rich.progress import Progress
 
 import agents  # noqa: F401  (registers the shipped policies)
 from agents.ppo import PPOPolicy
-from agents.search import MonteCarloPolicy
+from llama_envs.policies.search import MonteCarloPolicy
 from experiments import train
 from experiments.command import game_of, parse, run_or_exit
 from experiments.run_folder import open_run, write_atomically
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_int
-from llama_envs.core.policy import Policy, look, make_policy
+from llama_envs.core.validation import check_int
+from llama_envs.policies.policy import Policy, look, make_policy
 
 UNIT = 5.0  # points of the game for which the network learns 1
 

@@ -18,7 +18,7 @@ from PIL import Image
 import agents  # noqa: F401  (registers the shipped policies)
 from experiments.run_folder import write_atomically, write_text
 from llama_envs.core.batch import Batch
-from llama_envs.core.policy import Players, make_policy
+from llama_envs.policies.policy import Players, make_policy
 from llama_envs.core.registry import game_names, make_game
 from llama_envs.llama_llama.deck import deck_table_markdown
 

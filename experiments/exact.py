@@ -29,7 +29,7 @@ from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 
 import agents  # noqa: F401  (registers the shipped policies)
 from agents.ppo import actor, actor_weights, probabilities
-from agents.tabular import save_table
+from llama_envs.policies.tabular import save_table
 from experiments import train
 from experiments.command import run_or_exit
 from experiments.run_folder import command_line, write_atomically, write_text
@@ -49,7 +49,7 @@ from experiments.sequence_form import (
     uniform_strategy,
 )
 from llama_envs.core.game import Game
-from llama_envs.core.policy import make_policy
+from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
 from llama_envs.llama_llama.deck import Card, Combination, Deck
 

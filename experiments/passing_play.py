@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from agents.scripted.llama_llama import DEFAULT_CARE
+from llama_envs.llama_llama.heuristic import DEFAULT_CARE
 from experiments.study import Arrays, Floats, Seeds, act, policy_of, seat_streams
 from llama_envs.core.batch import Batch, resampled
 from llama_envs.core.compile import kernel
 from llama_envs.core.game import Game, State
-from llama_envs.core.policy import Policy, ScriptedPolicy, register_policy
+from llama_envs.policies.policy import Policy, ScriptedPolicy, register_policy
 from llama_envs.llama_llama.config import DISPLAYS
 from llama_envs.llama_llama.rules import NUM_LETTERS, goal_points
 from llama_envs.llama_llama.state import GOALS

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import tyro
 
-from agents.scripted.llama_llama import DEFAULT_CARE
+from llama_envs.llama_llama.heuristic import DEFAULT_CARE
 from experiments.command import run_or_exit
 from experiments.passing_play import (
     FIRST_ROUND,
@@ -60,8 +60,8 @@ from experiments.study import (
     spread,
 )
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_int
-from llama_envs.core.policy import make_policy
+from llama_envs.core.validation import check_int
+from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
 from llama_envs.llama_llama.deck import LETTERS, random_deck
 

@@ -21,7 +21,7 @@ from llama_envs.adapters.parallel import GameParallelEnv
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.core.policy import Players, make_policy
+from llama_envs.policies.policy import Players, make_policy
 from llama_envs.core.registry import game_names, make_game
 
 Run = Callable[[], int]

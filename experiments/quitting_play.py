@@ -10,7 +10,7 @@ import numpy.typing as npt
 from experiments.study import Arrays, Floats, Seeds, act, policy_of, seat_streams
 from llama_envs.core.batch import Batch
 from llama_envs.core.game import Game, State
-from llama_envs.core.policy import Policy
+from llama_envs.policies.policy import Policy
 from llama_envs.lama.rules import DRAW_CARD as DRAW
 from llama_envs.lama.rules import KEEP, LLAMA_PENALTY, QUIT, RETURN_BLACK, RETURN_WHITE
 from llama_envs.lama.state import RETURN, TURN

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 import tyro
 
-from agents.scripted.lama import DEFAULT_THRESHOLD
+from llama_envs.lama.heuristic import DEFAULT_THRESHOLD
 from experiments.command import run_or_exit
 from experiments.quitting_play import CHIP, COULD_PLAY, STUCK, fork, play_alike, play_arm
 from experiments.run_folder import command_line, write_text
@@ -45,8 +45,8 @@ from experiments.study import (
     split_seed,
 )
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_int
-from llama_envs.core.policy import make_policy
+from llama_envs.core.validation import check_int
+from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
 
 THRESHOLDS = (0, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)

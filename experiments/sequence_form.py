@@ -9,7 +9,7 @@ A *sequence* is an information set and one of its actions; the first P sequences
 yet. A *strategy* is a float64 array (S,) with the probability of every sequence's action at its information set, for
 all seats together; 1 for the first P.
 
-A :class:`~llama_envs.core.policy.Policy` sees the latest observation alone, so a strategy that it can play must treat
+A :class:`~llama_envs.policies.policy.Policy` sees the latest observation alone, so a strategy that it can play must treat
 alike all information sets at which a seat observes the same. CFR+ is held to that here. Best responses recall
 everything, so NashConv also tells what forgetting costs.
 """
@@ -25,13 +25,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from agents.tabular import StrategyTable, hash_rows, mix, observation_keys
+from llama_envs.policies.tabular import StrategyTable, hash_rows, mix, observation_keys
 from llama_envs.core.batch import policy_streams, resampled
 from llama_envs.core.chance import HALF, LOW, ONE
 from llama_envs.core.compile import kernel
 from llama_envs.core.game import Game, Kernel, Rules, State
-from llama_envs.core.policy import Policy, View
-from llama_envs.core.tree import CHANCE, OVER, START, compile_move
+from llama_envs.policies.policy import Policy, View
+from llama_envs.core.extensive_form import CHANCE, OVER, START, compile_move
 
 DENOMINATOR = 1000  # rewards are fractions of small numbers, kept as float32; this finds the fraction again
 AT_ONCE = 100_000  # positions followed together; bounds memory only
@@ -333,7 +333,7 @@ _FOLLOW: dict[Rules, Kernel] = {}
 def compile_follow(rules: Rules) -> Kernel:
     """``follow(states, params, actions, num_actions, who, choices, observation, words, seen)``: a move in n states.
 
-    Written are ``who`` (n,) and ``choices`` (n, C) as in :func:`llama_envs.core.tree.compile_move`, and ``seen``
+    Written are ``who`` (n,) and ``choices`` (n, C) as in :func:`llama_envs.core.extensive_form.compile_move`, and ``seen``
     (n, P), a hash of what each seat observes unless chance is to move. ``observation`` (P, D) and its bits ``words``
     (P, D) are scratch.
     """
@@ -555,7 +555,7 @@ class CFRPlus:
 
 
 def strategy_table(form: SequenceForm, strategy: Floats) -> StrategyTable:
-    """``strategy`` as a table for :class:`agents.tabular.TabularPolicy`.
+    """``strategy`` as a table for :class:`llama_envs.policies.tabular.TabularPolicy`.
 
     Raises:
         ValueError: it differs between information sets at which a seat observes the same.

@@ -28,7 +28,7 @@ import agents  # noqa: F401  (registers the shipped policies)
 from experiments.run_folder import versions, write_atomically
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.core.policy import Policy, ScriptedPolicy, look, make_policy
+from llama_envs.policies.policy import Policy, ScriptedPolicy, look, make_policy
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -32,7 +32,7 @@ from experiments.peers import PUFFER, PUFFER_LEGAL, peer_probes, peer_versions
 from experiments.probes import DRAWN, PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes, thread_probes
 from experiments.run_folder import command_line, versions, write_atomically, write_text
 from llama_envs.core.batch import GAMES_PER_THREAD
-from llama_envs.core.options import check_int
+from llama_envs.core.validation import check_int
 from llama_envs.core.registry import game_names, make_game
 
 matplotlib.use("Agg")

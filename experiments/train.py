@@ -35,8 +35,8 @@ from experiments.run_folder import open_run, write_atomically
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import Batch
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_choice, check_int
-from llama_envs.core.policy import Players, Policy, RandomPolicy, ScriptedPolicy, make_policy
+from llama_envs.core.validation import check_choice, check_int
+from llama_envs.policies.policy import Players, Policy, RandomPolicy, ScriptedPolicy, make_policy
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -30,7 +30,7 @@ from experiments.evaluate import evaluate, show
 from experiments.on_ray import ray_session, require
 from experiments.run_folder import open_run, write_atomically, write_json
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_int
+from llama_envs.core.validation import check_int
 
 PATIENCE = 300.0  # seconds without a single sample after which a run gives up
 

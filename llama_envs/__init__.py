@@ -1,7 +1,7 @@
-"""llama-envs: reinforcement-learning environments for the card games L.L.A.M.A. and Llama Llama.
+"""llama-envs: reinforcement-learning environments for card games.
 
-Importing this package registers ``llama_envs/lama_v0`` and ``llama_envs/llama_llama_v0`` with PettingZoo, and
-``llama_envs/Lama-v0`` and ``llama_envs/LlamaLlama-v0`` with Gymnasium. It compiles nothing and imports no learner.
+Importing this package registers every known game with PettingZoo (``llama_envs/<name>_v0``, AEC and Parallel) and with
+Gymnasium (``llama_envs/<Name>-v0``). It compiles nothing and imports no learner.
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -9,17 +9,25 @@ from importlib.metadata import PackageNotFoundError, version
 import gymnasium
 import pettingzoo
 
+from llama_envs.core.registry import on_registration
+from llama_envs.core.spec import GameSpec
+
 try:
     __version__ = version("llama-envs")
 except PackageNotFoundError:  # a checkout that is on the path but not installed
     __version__ = "0+unknown"
 
-for _game, _id in (("lama", "Lama"), ("llama_llama", "LlamaLlama")):
-    pettingzoo.register("aec", f"llama_envs/{_game}_v0", f"llama_envs.{_game}_v0:env")
-    pettingzoo.register("parallel", f"llama_envs/{_game}_v0", f"llama_envs.{_game}_v0:parallel_env")
+
+def _register(spec: GameSpec) -> None:
+    kwargs = {"game": spec.name}
+    pettingzoo.register("aec", spec.pettingzoo_id, "llama_envs.adapters.api:env", kwargs=kwargs)
+    pettingzoo.register("parallel", spec.pettingzoo_id, "llama_envs.adapters.api:parallel_env", kwargs=kwargs)
     gymnasium.register(
-        f"llama_envs/{_id}-v0",
+        spec.gymnasium_id,
         entry_point="llama_envs.adapters.gym_vector:GymEnv",
         vector_entry_point="llama_envs.adapters.gym_vector:GymVectorEnv",
-        kwargs={"game": _game},
+        kwargs=kwargs,
     )
+
+
+on_registration(_register)

@@ -1,8 +1,7 @@
 """L.L.A.M.A., version 0: ``env``, ``raw_env``, ``parallel_env``, ``batch`` (options: ``lama/README.md``)."""
 
-from llama_envs.adapters.door import Door
+from llama_envs.adapters.api import public_api
 
-_door = Door("lama")
-env, raw_env, parallel_env, batch = _door.env, _door.raw_env, _door.parallel_env, _door.batch
+env, raw_env, parallel_env, batch = public_api("lama")
 
 __all__ = ["batch", "env", "parallel_env", "raw_env"]

@@ -1,8 +1,7 @@
 """Llama Llama, version 0: ``env``, ``raw_env``, ``parallel_env``, ``batch`` (options: ``llama_llama/README.md``)."""
 
-from llama_envs.adapters.door import Door
+from llama_envs.adapters.api import public_api
 
-_door = Door("llama_llama")
-env, raw_env, parallel_env, batch = _door.env, _door.raw_env, _door.parallel_env, _door.batch
+env, raw_env, parallel_env, batch = public_api("llama_llama")
 
 __all__ = ["batch", "env", "parallel_env", "raw_env"]

@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import BaseWrapper, wrappers
 
 from llama_envs.adapters.spaces import as_action, global_state, masked_observation, state_box
-from llama_envs.adapters.view import MODES, Viewer
+from llama_envs.adapters.frames import MODES, FrameRenderer
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
@@ -57,7 +57,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
         self.state_space = state_box(game)
         self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._viewer = Viewer(game, render_mode, render_seat, reveal)
+        self._frames = FrameRenderer(game, render_mode, render_seat, reveal)
         self._batch: Batch | None = None
         self._action = np.zeros(1, np.int64)
         self._mover = -1  # the seat to move; -1 when the game is over
@@ -138,11 +138,11 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """One frame in the mode given at construction."""
         batch = self._playing()
-        return self._viewer.render(batch.state[0], self._seat[self.agent_selection] if self.agents else 0)
+        return self._frames.render(batch.state[0], self._seat[self.agent_selection] if self.agents else 0)
 
     def close(self) -> None:
         """Close the window, if any."""
-        self._viewer.close()
+        self._frames.close()
 
     def _select(self, batch: Batch) -> None:
         self._mover = batch.to_move.item()

@@ -13,12 +13,12 @@ from gymnasium.vector.utils import batch_space
 
 from llama_envs.adapters.learner import LearnerGames, Opponents
 from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, masked_observation
-from llama_envs.adapters.view import MODES, Viewer
+from llama_envs.adapters.frames import MODES, FrameRenderer
 from llama_envs.core.batch import illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_choice, check_int
+from llama_envs.core.validation import check_choice, check_int
 from llama_envs.core.registry import make_game
 
 ObsDict = dict[str, npt.NDArray[Any]]
@@ -52,7 +52,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         ResetNeeded: a step before ``reset``, or of an ended game with autoreset disabled; a first reset of only some.
     """
 
-    _viewer: Viewer | None = None
+    _frames: FrameRenderer | None = None
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         self.single_action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._viewer = Viewer(self.game, render_mode, None, False)
+        self._frames = FrameRenderer(self.game, render_mode, None, False)
         self._games = LearnerGames(self.game, num_envs, opponents, learner_seat)
         self._forfeit = np.zeros(num_envs, np.bool_)  # games ended by an illegal action
         self._ended = np.zeros(num_envs, np.bool_)
@@ -154,13 +154,13 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
             raise ResetNeeded("call reset() before render().")
         shown = range(1 if self.render_mode == "human" else self.num_envs)
         state = self._games.batch.state
-        assert self._viewer is not None
-        return tuple(self._viewer.render(state[i], int(self._games.seat[i])) for i in shown)
+        assert self._frames is not None
+        return tuple(self._frames.render(state[i], int(self._games.seat[i])) for i in shown)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if any."""
-        if self._viewer is not None:  # a constructor that refused its arguments leaves none
-            self._viewer.close()
+        if self._frames is not None:  # a constructor that refused its arguments leaves none
+            self._frames.close()
 
     def _begin(self, where: npt.NDArray[np.bool_]) -> None:
         self._games.begin(where)

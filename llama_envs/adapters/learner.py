@@ -16,8 +16,9 @@ from llama_envs.core.batch import Batch, illegal_action_message, policy_streams
 from llama_envs.core.chance import Seeds, check_seed
 from llama_envs.core.errors import IllegalAction
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_int
-from llama_envs.core.policy import Players, Policy, RandomPolicy, make_policy, seat_policies
+from llama_envs.core.validation import check_int
+from llama_envs.policies import Players, Policy, make_policy
+from llama_envs.policies.players import seat_policies
 
 Opponents = str | Policy | Sequence[str | Policy] | Mapping[str | Policy, float]
 
@@ -50,14 +51,12 @@ class LearnerGames:
         self.num_games = num_games
         self.num_envs = num_games
         self.opponents, self._cumulative = weighted_policies(opponents, game)
-        self._all_random = all(type(policy) is RandomPolicy for policy in self.opponents)
         self._learner_seat = -1 if learner_seat is None else learner_seat
         self.batch = Batch(game, num_games, per_game_seeds(seed, num_games))
         self.seat = np.zeros(num_games, np.int64)
         self._assignment = np.full((num_games, game.num_players), -1, np.int64)
         self._acted = np.zeros(num_games, np.bool_)  # the learner has acted in this episode
         self._early = np.zeros(num_games, np.float32)  # what its seat was paid before that
-        self._actions = np.zeros(num_games, np.int64)
         self._draws = np.zeros(num_games, np.uint64)  # the streams that seats and opponents are drawn from
         self._reseed(np.ones(num_games, np.bool_))
 
@@ -133,21 +132,14 @@ class LearnerGames:
 
     def _play_opponents(self, paid: npt.NDArray[np.float32]) -> None:
         """Let the others act until the learner is to move in every game that goes on; their steps pay it too."""
-        if self._all_random:  # the same in one kernel, many times faster
-            self.batch._play_random(self.seat, self._players.streams, self._acted, paid, self._early)
-            return
-        while True:
-            waiting = self._players.act(self._actions)
-            if not waiting.any():
-                return
-            reward, _, _ = self.batch.step(self._actions, waiting)
-            own = reward[np.arange(self.num_games), self.seat]
-            paid += np.where(self._acted, own, 0)
-            self._early += np.where(self._acted, 0, own)
+        gathered = np.where(self._acted, paid, self._early)
+        self._players.play(self.seat, gathered)
+        paid[self._acted] = gathered[self._acted]
+        self._early[~self._acted] = gathered[~self._acted]
 
     def _reseed(self, where: npt.NDArray[np.bool_]) -> None:
         """Streams for opponents and seats from each game's own seed, so that no game depends on the others."""
-        seeds = self.batch._seeds
+        seeds = self.batch.origin[0]
         lanes = range(self.game.num_players)
         streams = np.stack([policy_streams(self.num_games, seeds, lane) for lane in lanes], axis=1)
         draws = policy_streams(self.num_games, seeds, self.game.num_players)

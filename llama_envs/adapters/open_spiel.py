@@ -46,10 +46,12 @@ import numpy.typing as npt
 
 from llama_envs.core.chance import stream_start
 from llama_envs.core.errors import IllegalAction
-from llama_envs.core.game import Game, State
+from llama_envs.core.contract import States
+from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS, SCORE
-from llama_envs.core.registry import config_type, game_names, make_game
-from llama_envs.core.tree import CHANCE, LOOK, OVER, START, compile_move
+from llama_envs.core.registry import make_game, on_registration
+from llama_envs.core.spec import GameSpec
+from llama_envs.core.extensive_form import CHANCE, OBSERVE, OVER, START, compile_move
 
 try:
     import pyspiel
@@ -57,7 +59,6 @@ except ImportError:
     raise ImportError("llama_envs.adapters.open_spiel needs OpenSpiel: pip install 'llama-envs[openspiel]'.") from None
 
 NO_LIMIT = 10**9  # declared length of a game that nothing ends for certain
-MOST_PLAYERS = 16  # tried for the range of players
 DENOMINATOR = 1000  # rewards are fractions of small numbers, kept as float32; this finds the fraction again
 
 Parameter = int | str | bool
@@ -127,7 +128,7 @@ class Position:
 
     __slots__ = ("choices", "memory", "paid", "player", "probabilities", "reward", "seen", "state", "table")
     table: Table
-    state: State
+    state: States
     player: int
     choices: list[int]
     probabilities: list[float]
@@ -184,8 +185,8 @@ class Table:
         streams = np.array([stream_start(np.uint64(seed), np.uint64(0), np.uint64(0))], np.uint64)
         world = self.game.records(np.zeros((1, 1), self.game.state_dtype))
         states, seats = self.game.records(position.state), np.array([seat], np.int64)
-        self.game.loops.worlds(states, self._params, seats, streams, world)
-        drawn = self._follow(position, world.view(np.ndarray)[0].view(self.game.state_dtype), LOOK, position.memory)
+        self.game.batch_kernels.worlds(states, self._params, seats, streams, world)
+        drawn = self._follow(position, world.view(np.ndarray)[0].view(self.game.state_dtype), OBSERVE, position.memory)
         drawn.reward, drawn.paid = position.reward, position.paid
         drawn.memory = [
             f"{who} | {self.describe(seen)}" for who, seen in zip(self.start.memory, drawn.seen, strict=True)
@@ -203,7 +204,7 @@ class Table:
         """One observation (D,) in words: what is not zero."""
         return self._changes(np.zeros((1, len(seen))), seen[None])[0]
 
-    def _follow(self, position: Position, state: State, action: int, memory: list[str]) -> Position:
+    def _follow(self, position: Position, state: States, action: int, memory: list[str]) -> Position:
         new = Position()
         new.table = self
         new.state = state.view(np.uint8).copy().view(state.dtype)  # as bytes: fields one by one take longer
@@ -411,29 +412,18 @@ def game_info(game: Game) -> Any:
     )
 
 
-def register(name: str) -> None:
-    """Make the registered game ``name`` known to OpenSpiel as ``python_<name>``."""
-    config = config_type(name)
-    seats = [players for players in range(1, MOST_PLAYERS + 1) if _allows(config, players)]
-    defaults = {**parameter_defaults(config), "players": -1}
+def register(spec: GameSpec) -> None:
+    """Make a game known to OpenSpiel as ``python_<name>``."""
+    defaults = {**parameter_defaults(spec.config), "players": -1}
     kind = {
-        "short_name": f"python_{name}",
-        "long_name": make_game(name).title,
-        "min_num_players": min(seats),
-        "max_num_players": max(seats),
+        "short_name": f"python_{spec.name}",
+        "long_name": spec.title,
+        "min_num_players": min(spec.players),
+        "max_num_players": max(spec.players),
         "parameter_specification": defaults,
     }
-    game = type("OpenSpielGame", (OpenSpielGame,), {"name": name, "defaults": defaults, "kind": kind})
+    game = type("OpenSpielGame", (OpenSpielGame,), {"name": spec.name, "defaults": defaults, "kind": kind})
     pyspiel.register_game(game_type(kind, rounds=False), game)
 
 
-def _allows(config: type[Any], players: int) -> bool:
-    try:
-        config(num_players=players)
-    except ValueError:
-        return False
-    return True
-
-
-for _name in game_names():
-    register(_name)
+on_registration(register)

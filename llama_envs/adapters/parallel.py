@@ -10,12 +10,12 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, global_state, masked_observation, state_box
-from llama_envs.adapters.view import MODES, Viewer
+from llama_envs.adapters.frames import MODES, FrameRenderer
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_choice
+from llama_envs.core.validation import check_choice
 
 ObsDict = dict[str, npt.NDArray[Any]]
 Step = tuple[dict[str, ObsDict], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
@@ -57,7 +57,7 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
         self.observation_spaces = {agent: masked_observation(game) for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
         self.state_space = state_box(game)
-        self._viewer = Viewer(game, render_mode, render_seat, reveal)
+        self._frames = FrameRenderer(game, render_mode, render_seat, reveal)
         self._batch: Batch | None = None
 
     def observation_space(self, agent: str) -> spaces.Dict:
@@ -115,11 +115,11 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """One frame in the mode given at construction."""
         batch = self._playing()
-        return self._viewer.render(batch.state[0], max(int(batch.to_move[0]), 0))
+        return self._frames.render(batch.state[0], max(int(batch.to_move[0]), 0))
 
     def close(self) -> None:
         """Close the window, if any."""
-        self._viewer.close()
+        self._frames.close()
 
     def _lose(self, losers: list[str]) -> Step:
         """The game ends at once for all; only those who acted illegally are paid."""

@@ -15,10 +15,10 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 from llama_envs.adapters.gym_vector import GymVectorEnv
 from llama_envs.adapters.learner import EverySeat, LearnerGames, Opponents, per_game_seeds
 from llama_envs.adapters.spaces import observation_box
-from llama_envs.adapters.view import Viewer
+from llama_envs.adapters.frames import FrameRenderer
 from llama_envs.core.chance import Seeds, check_seed, fresh_seed
 from llama_envs.core.game import Game
-from llama_envs.core.options import check_choice, check_int
+from llama_envs.core.validation import check_choice, check_int
 from llama_envs.core.registry import make_game
 
 
@@ -87,7 +87,7 @@ class SB3VecEnv(VecEnv):
         self.games = games
         self.game = games.game
         self.render_mode = render_mode
-        self._viewer = Viewer(self.game, render_mode, None, False)
+        self._frames = FrameRenderer(self.game, render_mode, None, False)
         self._everywhere = np.ones(games.num_envs, np.bool_)
         self._pending_seeds: Seeds = None
         self._mask = np.zeros((games.num_envs, self.game.num_actions), np.bool_)
@@ -173,7 +173,7 @@ class SB3VecEnv(VecEnv):
 
     def close(self) -> None:
         """Close the window, if any."""
-        self._viewer.close()
+        self._frames.close()
 
     def get_state(self) -> dict[str, Any]:
         """All that ``set_state`` needs to go on exactly from here; opponents' own parameters are not in it."""
@@ -186,4 +186,4 @@ class SB3VecEnv(VecEnv):
         self._pending_seeds = None
 
     def _frame(self) -> Any:
-        return self._viewer.render(self.games.batch.state[0], int(self.games.seat[0]))
+        return self._frames.render(self.games.batch.state[0], int(self.games.seat[0]))

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.batch_kernels import ALL_OVER, NOT_ILLEGAL, Buffers, compile_play
 from llama_envs.core.chance import Seeds, expand_seeds, fresh_seed, sample_legal, start_streams
-from llama_envs.core.compile import machine_code
+from llama_envs.core.compile import JIT, machine_code
 from llama_envs.core.errors import IllegalAction, ResetNeeded
-from llama_envs.core.game import Game, Kernel, State
-from llama_envs.core.loops import ALL_OVER, NOT_ILLEGAL
-from llama_envs.core.options import check_int
-from llama_envs.core.threads import in_threads, parts_of
+from llama_envs.core.contract import Kernel, PolicyKernel, States
+from llama_envs.core.game import Game
+from llama_envs.core.threads import in_threads
+from llama_envs.core.validation import check_int
 
 ONE = np.uint64(1)
+FIRST_STREAM = np.uint64(0x268224D17073D3EE)  # stream_start(0, 0, 0), which a given stream of 0 stands for
 POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
 
 GAMES_PER_THREAD = 1024  # with fewer, waking a thread takes longer than their step
 
-_CODE: dict[Kernel, Kernel] = {}  # machine code of each room's loops, once :func:`_call` called them
+_CODE: dict[Kernel, Kernel] = {}  # machine code of each game's batch kernels, once :func:`_call` called them
 
 
 class Batch:
@@ -50,14 +54,17 @@ class Batch:
         self.autoreset = bool(autoreset)
         self.threads = check_int("threads", threads, 1, 1024)
         n = self.num_games
-        self._states = game.records(np.zeros(n, game.state_dtype))
-        self._final = game.records(np.zeros(n, game.state_dtype))
-        self._params = game.records(game.params)
-        self._streams = np.zeros(n, np.uint64)
-        self._episodes = np.zeros(n, np.uint64)
-        self._mask = np.zeros((n, game.num_actions), np.bool_)
-        self._observation = np.zeros((n, game.observation.size), np.float32)
-        self._seeds, self._rows, _ = expand_seeds(seed, n)
+        seeds, rows, _ = expand_seeds(seed, n)
+        self._buffers = Buffers(
+            states=game.records(np.zeros(n, game.state_dtype)),
+            streams=np.zeros(n, np.uint64),
+            seeds=seeds,
+            rows=rows,
+            episodes=np.zeros(n, np.uint64),
+            mask=np.zeros((n, game.num_actions), np.bool_),
+            observation=np.zeros((n, game.observation.size), np.float32),
+            final=game.records(np.zeros(n, game.state_dtype)),
+        )
         self._make_views()
         self._everywhere = np.ones(n, np.bool_)
         self._start(self._everywhere)
@@ -67,7 +74,7 @@ class Batch:
     # -------------------------------------------------------------------------------------------------------- reading
 
     @property
-    def state(self) -> State:
+    def state(self) -> States:
         """Structured array (N,): every field of every game, without a copy (the game's ``state.py`` explains them).
 
         Writing to it is for experiments: call :meth:`refresh` afterwards.
@@ -75,9 +82,9 @@ class Batch:
         return self._visible
 
     @property
-    def final_state(self) -> State:
+    def final_state(self) -> States:
         """Structured array (N,): with autoreset, the last state of the episode that each game ended most recently."""
-        return _read_only(self._final.view(np.ndarray).view(self.game.visible_dtype))
+        return _read_only(self._buffers.final.view(np.ndarray).view(self.game.visible_dtype))
 
     @property
     def to_move(self) -> npt.NDArray[np.int8]:
@@ -97,32 +104,55 @@ class Batch:
     @property
     def episode(self) -> npt.NDArray[np.uint64]:
         """(N,) uint64: number of the episode that each game is in, from 0."""
-        return _read_only(self._episodes)
+        return _read_only(self._buffers.episodes)
+
+    @property
+    def streams(self) -> npt.NDArray[np.uint64]:
+        """(N,) uint64: the random stream of each game. For tests and tools: whoever reads it knows the future."""
+        return _read_only(self._buffers.streams)
+
+    @property
+    def origin(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """(N,) uint64 each: seed and row that the streams start from (:func:`~llama_envs.core.chance.expand_seeds`)."""
+        return _read_only(self._buffers.seeds), _read_only(self._buffers.rows)
 
     def observe(self, seats: npt.ArrayLike, final: bool = False) -> npt.NDArray[np.float32]:
         """What ``seats`` (one seat, or one for each game) see: a new (N, D) float32 array.
 
         With ``final``, what they saw in ``final_state``.
         """
-        out = np.empty_like(self._observation)
-        states = self._final if final else self._states
-        _call(self.game.loops.observe, (states, self._params, self._check_seats(seats), out))
+        out = np.empty_like(self._buffers.observation)
+        states = self._buffers.final if final else self._buffers.states
+        _call(self.game.batch_kernels.observe, (states, self._params, self._check_seats(seats), out))
         return out
 
     def mask(self, seats: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """What ``seats`` (one seat, or one for each game) may do now: a new (N, A) bool array."""
-        out = np.empty_like(self._mask)
-        self.game.loops.mask(self._states, self._params, self._check_seats(seats), out)
+        out = np.empty_like(self._buffers.mask)
+        self.game.batch_kernels.mask(self._buffers.states, self._params, self._check_seats(seats), out)
         return out
 
-    def worlds(self, seats: npt.ArrayLike, streams: npt.NDArray[np.uint64], k: int = 1) -> State:
-        """(N, k) states in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,), which advance."""
-        return resampled(self.game, self._states, self._check_seats(seats), streams, k)
+    def worlds(self, seats: npt.ArrayLike, streams: npt.NDArray[np.uint64], k: int = 1) -> States:
+        """(N, k) states in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,), which advance.
+
+        Such a state is called a determinization (Cowling, Powley & Whitehouse 2012).
+
+        Raises:
+            ValueError: ``streams`` is not a writable uint64 array (N,) or k is not from 1 to 1,000,000.
+        """
+        check_int("k", k, 1, 1_000_000)
+        with _checked_streams(streams, self.num_games) as words:
+            return resampled(self.game, self._buffers.states, self._check_seats(seats), words, k)
 
     def sample_actions(self, streams: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """A uniform legal action (N,) for each game, from ``streams`` (N,); -1 where the game is over."""
+        """A uniform legal action (N,) for each game, from ``streams`` (N,), which advance; -1 where the game is over.
+
+        Raises:
+            ValueError: ``streams`` is not a writable uint64 array (N,).
+        """
         actions = np.empty(self.num_games, np.int64)
-        sample_legal(self._mask, streams, actions)
+        with _checked_streams(streams, self.num_games) as words:
+            sample_legal(self._buffers.mask, words, actions)
         return actions
 
     # -------------------------------------------------------------------------------------------------------- playing
@@ -144,8 +174,10 @@ class Batch:
         if seed is not None:
             seeds, rows, given = expand_seeds(seed, n)
             reseeded = chosen & np.array(given)
-            self._seeds[reseeded], self._rows[reseeded], self._episodes[reseeded] = seeds[reseeded], rows[reseeded], 0
-        self._episodes[chosen & ~reseeded & ~self._fresh] += ONE
+            buffers = self._buffers
+            buffers.seeds[reseeded], buffers.rows[reseeded] = seeds[reseeded], rows[reseeded]
+            buffers.episodes[reseeded] = 0
+        self._buffers.episodes[chosen & ~reseeded & ~self._fresh] += ONE
         self._fresh[chosen] = False
         self._start(chosen)
 
@@ -173,11 +205,13 @@ class Batch:
         terminated = np.empty(n, np.bool_)
         truncated = np.empty(n, np.bool_)
         arguments = (
-            self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, chosen, stepped,
-            self.autoreset, self._mask, self._observation, reward, terminated, truncated, self._final,
+            self._buffers, self._params, chosen, stepped, self.autoreset, reward, terminated, truncated,
         )  # fmt: skip
-        threads = min(self.threads, n // GAMES_PER_THREAD)
-        illegal = _call(self.game.loops.step, arguments) if threads < 2 else self._step_in_threads(threads, arguments)
+        threads = min(self.threads, n // GAMES_PER_THREAD) if JIT else 1
+        if threads < 2:
+            illegal = _call(self.game.batch_kernels.step, arguments)
+        else:
+            illegal = self._step_in_threads(threads, arguments)
         if illegal != NOT_ILLEGAL:
             self._refuse(illegal, chosen)
         if self._some_fresh:
@@ -185,35 +219,70 @@ class Batch:
             self._some_fresh = where is not None
         return reward, terminated, truncated
 
-    def _play_random(
+    def play(
         self,
-        learners: npt.NDArray[np.int64],
-        draws: npt.NDArray[np.uint64],
-        acted: npt.NDArray[np.bool_],
-        paid: npt.NDArray[np.float32],
-        early: npt.NDArray[np.float32],
-    ) -> None:
-        """Uniform legal actions in every game until it is over or a learner is to move, all in one kernel.
+        policy: PolicyKernel,
+        who: npt.NDArray[np.int64],
+        index: int,
+        streams: npt.NDArray[np.uint64],
+        actions: npt.NDArray[np.int64],
+        asks: npt.NDArray[np.bool_] | None = None,
+        watched: npt.NDArray[np.int64] | None = None,
+        paid: npt.NDArray[np.float32] | None = None,
+        move: bool = True,
+    ) -> tuple[int, int]:
+        """Let a policy that is a kernel take all its decisions, game by game, until somebody else is to move.
 
-        For batches without autoreset; what is given is not checked.
+        For batches without autoreset; :class:`llama_envs.policies.Players` calls it for whatever plays policies.
 
         Args:
-            learners: (N,), the learner's seat in each game.
-            draws: (N, P), the stream of each seat; they advance as with :class:`llama_envs.core.policy.RandomPolicy`.
-            acted: (N,), where what the learner's seat is paid goes to ``paid`` rather than to ``early``.
-            paid: (N,), is added to.
-            early: (N,), is added to.
+            policy: the kernel and what it takes.
+            who: (N, P), who holds each seat; the policy plays those that are ``index``.
+            index: see ``who``.
+            streams: (N, P) uint64, the random stream of each game and seat; they advance.
+            actions: (N,), is written to.
+            asks: (K + 1,) where the next to move needs mask and observation, by ``who``; None: everywhere.
+            watched: (N,), the seat of each game whose pay is added to ``paid``.
+            paid: (N,) float32, is added to.
+            move: False only writes the next choice in each game to ``actions``.
+
+        Returns:
+            the number of decisions, and the game in which the policy chose an illegal action, ``actions[game]``, after
+            which nothing was played; -1 if there is none.
         """
-        if self._some_fresh:
-            self._fresh[(self._to_move_view >= 0) & (self._to_move_view != learners)] = False
-        self.game.loops.play_random(
-            self._states, self._params, self._streams, learners, draws, self._mask, self._observation,
-            acted, paid, early,
-        )  # fmt: skip
+        n = self.num_games
+        watched = np.zeros(n, np.int64) if watched is None else watched
+        paid = np.zeros(n, np.float32) if paid is None else paid
+        asks = np.ones(int(who.max(initial=index)) + 2, np.bool_) if asks is None else asks
+        memory = np.zeros((self.game.num_players, policy.memory), np.int64)
+        if move and self._some_fresh:
+            moving = who[np.arange(n), self._to_move_view] == index
+            self._fresh[moving & (self._to_move_view >= 0)] = False
+        decisions, illegal = compile_play(self.game.rules, policy.choose)(
+            self._buffers, self._params, who, index, asks, policy.options, memory, streams, watched, paid, actions, move
+        )
+        return int(decisions), int(illegal)
+
+    def random_playout(self, streams: npt.NDArray[np.uint64], decisions: int) -> None:
+        """Take so many uniform legal actions in every game inside one kernel, starting ended games again.
+
+        For measuring: chance and actions come from ``streams`` (N,) alone, and :meth:`refresh` must follow before
+        anything else is read.
+        """
+        with _checked_streams(streams, self.num_games) as words:
+            self.game.batch_kernels.playout(
+                self._buffers.states, self._params, words, np.zeros(self.game.num_actions, np.bool_), decisions
+            )
+
+    def begin_at(self, episodes: npt.ArrayLike, rows: npt.ArrayLike) -> None:
+        """Start again, every game with this ``episode`` and ``row`` of its seed: to replay what was recorded."""
+        self._buffers.episodes[:] = episodes
+        self._buffers.rows[:] = rows
+        self._start(self._everywhere)
 
     def refresh(self) -> None:
         """Recompute ``observation`` and ``action_mask`` after ``state`` was written to."""
-        self.game.loops.refresh(self._states, self._params, self._mask, self._observation)
+        self.game.batch_kernels.refresh(self._buffers, self._params)
 
     def clone(self) -> Batch:
         """An independent copy: same states, same streams, same future."""
@@ -224,25 +293,25 @@ class Batch:
     # ------------------------------------------------------------------------------------------------------- plumbing
 
     def _make_views(self) -> None:
-        self._visible = self._states.view(np.ndarray).view(self.game.visible_dtype)
+        self._params = self.game.records(self.game.params)
+        self._visible = self._buffers.states.view(np.ndarray).view(self.game.visible_dtype)
         self._to_move_view = _read_only(self._visible["to_move"])
-        self._mask_view = _read_only(self._mask)
-        self._observation_view = _read_only(self._observation)
+        self._mask_view = _read_only(self._buffers.mask)
+        self._observation_view = _read_only(self._buffers.observation)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            name: np.array(value, subok=False) if isinstance(value, np.ndarray) else value
-            for name, value in self.__dict__.items()
-            if name not in ("_params", "_visible", "_to_move_view", "_mask_view", "_observation_view")
-        }
+        plain = {name: getattr(self, name) for name in ("game", "num_games", "autoreset", "threads", "_some_fresh")}
+        arrays = {"_fresh": self._fresh, "_everywhere": self._everywhere, **self._buffers._asdict()}
+        return {**plain, **{name: np.array(value, subok=False) for name, value in arrays.items()}}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        self.threads = 1  # saved before there were more
-        for name, value in values.items():  # arrays may come in a buffer that is shared or cannot be written to
-            setattr(self, name, np.array(value) if isinstance(value, np.ndarray) else value)
-        self._states = self.game.records(self._states)
-        self._final = self.game.records(self._final)
-        self._params = self.game.records(self.game.params)
+        # arrays may come in a buffer that is shared or cannot be written to
+        own = {name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
+        buffers = {name: own.pop(name) for name in Buffers._fields}
+        self.__dict__.update(own)
+        for name in ("states", "final"):
+            buffers[name] = self.game.records(buffers[name])
+        self._buffers = Buffers(**buffers)
         self._make_views()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
@@ -255,18 +324,16 @@ class Batch:
         return f"Batch({self.num_games} × {self.game!r}, autoreset={self.autoreset})"
 
     def _start(self, where: npt.NDArray[np.bool_]) -> None:
-        self.game.loops.start(
-            self._states, self._params, self._streams, self._seeds, self._rows, self._episodes, where,
-            self._mask, self._observation,
-        )  # fmt: skip
+        self.game.batch_kernels.start(self._buffers, self._params, where)
 
     def _step_in_threads(self, threads: int, arguments: tuple[Any, ...]) -> int:
-        """What the loop ``step`` does, by so many threads."""
-        loops, (chosen, stepped) = self.game.loops, arguments[6:8]
-        illegal = int(_call(loops.first_illegal, (self._states, self._mask, chosen, stepped)))
+        """What the kernel ``step`` does, by so many threads."""
+        kernels, (chosen, stepped) = self.game.batch_kernels, arguments[2:4]
+        illegal = int(_call(kernels.first_illegal, (self._buffers, chosen, stepped)))
         if illegal == NOT_ILLEGAL:
-            parts = parts_of(self.num_games, threads)
-            in_threads(lambda first, beyond: _call(loops.advance, (first, beyond, *arguments)), parts)
+            done = np.zeros(threads, np.bool_)
+            bounds = np.arange(threads + 1) * self.num_games // threads
+            in_threads(lambda part: _call(kernels.advance, (part, done, bounds, *arguments)), done)
         return illegal
 
     def _check_seats(self, seats: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -302,9 +369,25 @@ class Batch:
         if illegal == ALL_OVER:
             raise ResetNeeded("every game to be stepped is over; call reset() before the next step.")
         raise IllegalAction(
-            f"game {illegal}: {illegal_action_message(self.game, int(actions[illegal]), self._mask[illegal])}"
+            f"game {illegal}: {illegal_action_message(self.game, int(actions[illegal]), self._buffers.mask[illegal])}"
             f" (player_{self.to_move[illegal]} is to move; no game has moved)."
         )
+
+
+@contextmanager
+def _checked_streams(streams: Any, num_games: int) -> Iterator[npt.NDArray[np.uint64]]:
+    """``streams`` as a kernel may take them; what it draws from a copy is written back."""
+    fits = isinstance(streams, np.ndarray) and streams.shape == (num_games,) and streams.dtype == np.uint64
+    if not fits or not streams.flags.writeable:
+        found = f"{streams.dtype} of shape {streams.shape}" if isinstance(streams, np.ndarray) else repr(streams)
+        raise ValueError(f"streams must be a writable uint64 array of shape ({num_games},), got {found}.")
+    streams[streams == 0] = FIRST_STREAM  # 0 itself would never change
+    if streams.flags.c_contiguous:
+        yield streams
+    else:
+        words = streams.copy()
+        yield words
+        streams[:] = words
 
 
 def _call(loop: Kernel, arguments: tuple[Any, ...]) -> Any:
@@ -325,11 +408,11 @@ def illegal_action_message(game: Game, action: int, mask: npt.NDArray[Any]) -> s
 
 
 def resampled(
-    game: Game, states: State, seats: npt.NDArray[np.int64], streams: npt.NDArray[np.uint64], k: int
-) -> State:
+    game: Game, states: States, seats: npt.NDArray[np.int64], streams: npt.NDArray[np.uint64], k: int
+) -> States:
     """(N, k) copies of ``states`` in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,)."""
     out = game.records(np.zeros((len(states), k), game.state_dtype))
-    game.loops.worlds(game.records(states), game.records(game.params), seats, streams, out)
+    game.batch_kernels.worlds(game.records(states), game.records(game.params), seats, streams, out)
     return out.view(np.ndarray).view(game.visible_dtype)
 
 

@@ -1,84 +1,49 @@
-"""Game: what a room must provide, and the one door through which everything else in the suite sees a game.
-
-A room is a package with ``config.py`` (a frozen dataclass), ``state.py`` (one record), ``rules.py`` and ``observe.py``
-(kernels on one game), ``render.py`` and ``game.py`` (``make_game(config) -> Game``). To add a game, copy a room.
-
-The record of every room has, besides its own fields:
-
-======================  ==========  ====================================================================================
-``to_move``             int8        the seat that must act; -1 while a chance event is pending and when the game is over
-``chance``              int8        0, or the kind of the pending chance event
-``terminated``          bool        the game reached its end
-``truncated``           bool        a limit cut it short
-``reward``              float32 (S) what the last decision, and the chance it triggered, paid each seat
-``total``               int16 (S)   points of each seat so far
-======================  ==========  ====================================================================================
-
-and the room's kernels work on one such record ``state`` and one record ``params`` with the configuration:
-
-======================================================  ================================================================
-``start_game(state, params)``                           an empty table, with the first chance event or decision pending
-``legal_actions(state, params, seat, mask)``            ``mask[a]`` is set to whether ``seat`` may take ``a`` now
-``apply(state, params, action)``                        clears ``reward``, takes the action of the seat to move
-``chance_outcomes(state, params, probs) -> n``          writes the probabilities of the n outcomes of the pending event
-``sample_chance(state, params, streams, i) -> k``       draws one of them from random stream i
-``apply_chance(state, params, outcome)``                resolves the pending event; may add to ``reward``
-``settle(state, params, streams, i)``                   resolves events from random stream i until a decision or the end
-``resample_hidden(state, params, seat, streams, i)``    redraws all that ``seat`` cannot know from what is possible
-``observe(state, params, seat, out)``                   writes the observation of ``seat``, float32 in [0, 1]
-======================================================  ================================================================
-"""
+"""Game: one game with one configuration, as everything else in the suite sees it."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.batch_kernels import BatchKernels, compile_batch_kernels
 from llama_envs.core.compile import JIT
+from llama_envs.core.contract import MOST_OUTCOMES, Record, Rules, State, States, complete, missing
 from llama_envs.core.observation import Observation
-
-if TYPE_CHECKING:
-    from llama_envs.core.loops import Loops
-
-Kernel = Callable[..., Any]
-State = np.ndarray[Any, np.dtype[np.void]]
-
-
-class Rules(NamedTuple):
-    """The kernels of a room; signatures in the module docstring."""
-
-    start_game: Kernel
-    legal_actions: Kernel
-    apply: Kernel
-    chance_outcomes: Kernel
-    sample_chance: Kernel
-    apply_chance: Kernel
-    settle: Kernel
-    resample_hidden: Kernel
-    observe: Kernel
-
-
-class Record(np.record):  # type: ignore[misc]
-    """A record in plain Python: its fields are attributes, also those that numpy has a method of the same name for."""
-
-    def __getattribute__(self, name: str) -> Any:
-        dtype = super().__getattribute__("dtype")
-        return super().__getitem__(name) if name in dtype.names else super().__getattribute__(name)
+from llama_envs.core.spec import GameSpec
 
 
 class Renderer(Protocol):
     """Draws one game. ``seat`` limits the drawing to what that seat may see; ``None`` shows everything."""
 
-    def text(self, game: Game, state: Any, seat: int | None) -> str:
+    def text(self, game: Game, state: State, seat: int | None) -> str:
         """A few lines of text."""
 
-    def picture(self, game: Game, state: Any, seat: int | None) -> npt.NDArray[np.uint8]:
+    def picture(self, game: Game, state: State, seat: int | None) -> npt.NDArray[np.uint8]:
         """An RGB image, uint8 (height, width, 3)."""
+
+
+class PlainText:
+    """Shows a game by what its seats observe, in words; there are no pictures of it."""
+
+    def text(self, game: Game, state: State, seat: int | None) -> str:
+        """What ``seat`` (None: every seat) observes, a line for each piece."""
+        shown = range(game.num_players) if seat is None else (seat,)
+        return "\n\n".join(self._of_seat(game, state, each) for each in shown)
+
+    def _of_seat(self, game: Game, state: State, seat: int) -> str:
+        pieces = game.observation.decode(game.observe(state, seat))
+        lines = [f"  {name}: {' '.join(map(str, value.ravel().tolist()))}" for name, value in pieces.items()]
+        return "\n".join([f"{game.title}, player_{seat}", *lines])
+
+    def picture(self, game: Game, state: State, seat: int | None) -> npt.NDArray[np.uint8]:
+        """ValueError: nobody has drawn this game."""
+        raise ValueError(f"{game.title} has no pictures; use render_mode='ansi'.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,44 +51,39 @@ class Game:
     """One game with one configuration.
 
     Attributes:
-        name: the room's name, "lama"; ``id`` adds the version, "lama_v0".
-        version: version of rules, rewards, observations, actions and random stream.
-        title: for people.
-        config: the room's frozen config dataclass.
+        spec: what is known of the game whatever its configuration; ``name``, ``version``, ``title``, ``id`` come from it.
+        config: the game's frozen config dataclass.
         num_players: seats.
         action_names: one name for each action; ``num_actions`` of them.
         observation: the layout of one seat's observation vector.
         state_dtype: the record of one game; ``visible_dtype`` is the same memory without the seats that do not exist.
         seat_fields: fields whose first axis is the seat.
         params: structured array (1,) with the configuration for the kernels.
-        rules: the kernels.
-        loops: the same kernels over a whole batch.
-        renderer: draws a game.
-        make: builds this game again from its config (used to pickle it).
+        rules: the kernels (:mod:`llama_envs.core.contract`); those that it leaves out are filled in.
         most_points_win: direction of ``total``.
         score_name: what ``total`` counts, "penalty" or "points".
         simultaneous: whether all seats decide at the same moments, one action each in turn without seeing the others'.
         max_chance_outcomes: the largest number of outcomes of one chance event.
         max_decisions: no game has more decisions; None where the configuration sets no limit.
         max_chance_events: no game has more chance events; None where the configuration sets no limit.
-        max_return: no seat is paid more, or less than minus this, over a game.
-        standing: states (N,) -> (N, P) int64 by which seats are ranked when a game is over; the highest wins.
+        max_return: over a game, no seat is paid more than this or less than its negative.
+        renderer: draws a game; by default as text, what each seat observes.
+        ranking_key: states (N,) -> (N, P) int64 by which seats are ranked when a game is over; the highest wins. By
+            default the totals.
+
+    Raises:
+        ValueError: the game is not complete; the sentence says what is missing.
     """
 
-    name: str
-    version: int
-    title: str
+    spec: GameSpec
     config: Any
     num_players: int
     action_names: tuple[str, ...]
     observation: Observation
     state_dtype: np.dtype[np.void]
     seat_fields: tuple[str, ...]
-    params: State
+    params: States
     rules: Rules
-    loops: Loops
-    renderer: Renderer
-    make: Callable[[Any], Game]
     most_points_win: bool
     score_name: str
     simultaneous: bool
@@ -131,11 +91,45 @@ class Game:
     max_decisions: int | None
     max_chance_events: int | None
     max_return: float
-    standing: Callable[[State], npt.NDArray[np.int64]]
+    renderer: Renderer = dataclasses.field(default_factory=lambda: PlainText())
+    ranking_key: Callable[[States], npt.NDArray[np.int64]] | None = None
+
+    def __post_init__(self) -> None:
+        problem = missing(self.rules, self.state_dtype, self.seat_fields, self.params, self.num_players)
+        if problem:
+            raise ValueError(f"the game {self.name!r} is not complete: {problem}")
+        if len(set(self.action_names)) != len(self.action_names) or not self.action_names:
+            raise ValueError(f"the game {self.name!r} is not complete: action_names must be different names.")
+        if self.rules.sample_chance is None and self.max_chance_outcomes > MOST_OUTCOMES:
+            raise ValueError(
+                f"the game {self.name!r} is not complete: an event of more than {MOST_OUTCOMES} outcomes needs a "
+                f"kernel sample_chance."
+            )
+        object.__setattr__(self, "rules", complete(self.rules))
+
+    @cached_property
+    def batch_kernels(self) -> BatchKernels:
+        """The kernels over a whole batch; games of the same rules share them."""
+        return compile_batch_kernels(self.rules)
+
+    @property
+    def name(self) -> str:
+        """Short, lower case."""
+        return self.spec.name
+
+    @property
+    def version(self) -> int:
+        """Version of rules, rewards, observations, actions and random stream."""
+        return self.spec.version
+
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return self.spec.title
 
     @property
     def id(self) -> str:
-        """Name and version, as in ``lama_v0``."""
+        """Name and version, as in ``<name>_v0``."""
         return f"{self.name}_v{self.version}"
 
     @cached_property
@@ -172,24 +166,41 @@ class Game:
             }
         )
 
-    def records(self, array: State) -> Any:
+    def records(self, array: States) -> Any:
         """``array`` (visible or full records) as kernels take it: plain when compiled, else with attributes."""
         full = array.view(np.ndarray)
         if array.dtype == self.visible_dtype:
             full = full.view(self.state_dtype)
         return full if JIT else full.view(np.dtype((Record, full.dtype)))
 
-    def legal_actions(self, state: Any, seat: int) -> list[int]:
+    def legal_actions(self, state: State, seat: int) -> list[int]:
         """The actions that ``seat`` may take in ``state``, one record, which is only read."""
-        states = self.records(np.frombuffer(state.tobytes(), self.state_dtype).copy())
+        states = self._one(state)
         mask = np.zeros((1, self.num_actions), np.bool_)
-        self.loops.mask(states, self.records(self.params), np.array([seat], np.int64), mask)
+        self.batch_kernels.mask(states, self.records(self.params), np.array([seat], np.int64), mask)
         return [int(action) for action in np.flatnonzero(mask)]
 
-    def win_shares(self, states: State) -> npt.NDArray[np.float64]:
+    def observe(self, state: State, seat: int) -> npt.NDArray[np.float32]:
+        """What ``seat`` sees in ``state``, one record, which is only read: (D,) float32."""
+        out = np.zeros((1, self.observation.size), np.float32)
+        self.batch_kernels.observe(self._one(state), self.records(self.params), np.array([seat], np.int64), out)
+        return out[0]
+
+    def _one(self, state: State) -> Any:
+        """A copy of one record as the kernels take it, (1,)."""
+        return self.records(np.frombuffer(state.tobytes(), self.state_dtype).copy())
+
+    def ranking_keys(self, states: States) -> npt.NDArray[np.int64]:
+        """(N, P) int64: by what seats are ranked when a game is over, the highest being the best."""
+        visible = states.view(np.ndarray).view(self.visible_dtype)
+        if self.ranking_key is not None:
+            return self.ranking_key(visible)
+        return visible["total"].astype(np.int64) * (1 if self.most_points_win else -1)
+
+    def win_shares(self, states: States) -> npt.NDArray[np.float64]:
         """(N, P) float64: 1 for the winner of each finished game, 1/k for each of k that share the victory, else 0."""
-        standing = self.standing(states.view(np.ndarray).view(self.visible_dtype))
-        winners = standing == standing.max(axis=1, keepdims=True)
+        keys = self.ranking_keys(states)
+        winners = keys == keys.max(axis=1, keepdims=True)
         return winners / winners.sum(axis=1, keepdims=True)
 
     def action_id(self, name: str) -> int:
@@ -199,7 +210,7 @@ class Game:
         return self.action_names.index(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.make, (self.config,)
+        return self.spec.make_game, (self.config,)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Game:
         return self  # immutable

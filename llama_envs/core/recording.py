@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.game import Game
-from llama_envs.core.registry import config_type, make_game
+from llama_envs.core.registry import config_type, make_game, spec_of
 
 FORMAT = "llama_envs game 1"
 KEYS = ("format", "game", "config", "seed", "row", "episode", "actions", "totals", "policies")
@@ -154,7 +154,7 @@ class _Reader:
 
 def _version(name: str) -> str:
     """The version of a registered game; ValueError with the known names if there is none."""
-    return str(make_game(name).version)
+    return str(spec_of(name).version)
 
 
 def _dump(value: Any) -> str:
@@ -210,7 +210,7 @@ class Recorder:
         if batch.autoreset:
             raise ValueError("a batch with autoreset cannot be recorded; reset it after each recording.")
         fresh = batch.clone()
-        fresh._start(fresh._everywhere)
+        fresh.begin_at(batch.episode, batch.origin[1])
         names = fresh.state.dtype.names or ()
         if any((fresh.state[name] != batch.state[name]).any() for name in names):
             raise ValueError("a recording begins with the game; some games of this batch are on their way already.")
@@ -231,12 +231,13 @@ class Recorder:
         batch = self.batch
         taken = np.array(self._steps, np.int16).reshape(-1, batch.num_games)
         totals = batch.state["total"]
+        (seeds, rows), episodes = batch.origin, batch.episode
         return [
             RecordedGame(
                 batch.game,
-                int(batch._seeds[i]),
-                int(batch._rows[i]),
-                int(batch._episodes[i]),
+                int(seeds[i]),
+                int(rows[i]),
+                int(episodes[i]),
                 taken[taken[:, i] >= 0, i].astype(np.int64),
                 tuple(totals[i].tolist()),
                 tuple(policies[i]) if len(policies) else (),
@@ -294,9 +295,7 @@ def start_again(games: Sequence[RecordedGame]) -> Batch:
     if len({id(recorded.game) for recorded in games}) != 1:
         raise ValueError("games to be replayed together must be of one configuration, and one game at least.")
     batch = Batch(games[0].game, len(games), [recorded.seed for recorded in games])
-    batch._rows[:] = [recorded.row for recorded in games]
-    batch._episodes[:] = [recorded.episode for recorded in games]
-    batch._start(batch._everywhere)
+    batch.begin_at([recorded.episode for recorded in games], [recorded.row for recorded in games])
     return batch
 
 

@@ -1,39 +1,37 @@
 """Threads that share the games of a batch: kernels release Python's lock, and no two games touch the same memory.
 
-Not an executor: an interrupt (Ctrl-C) inside one can leave it locked for ever, or a step half done. Here the caller
-only waits, and an interrupt comes out when the step is over.
+Not an executor: an interrupt (Ctrl-C) inside one can leave it locked for ever, or a step half done. Here the calling
+thread takes the first part itself, and an interrupt comes out when every part is done.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
 
+import numpy as np
+import numpy.typing as npt
 
-def parts_of(number: int, parts: int) -> list[tuple[int, int]]:
-    """``number`` games in so many runs of nearly equal length: the first of each, and the one beyond its last."""
-    bounds = [number * part // parts for part in range(parts + 1)]
-    return list(itertools.pairwise(bounds))
+MOST_INTERRUPTS = 1000  # in one call; more are a fault of the work itself
 
 
 class Job:
-    """A step in parts.
+    """What helping threads do of a call: parts 1, 2, ...
 
     Attributes:
         ended: what each finished part raised, or None.
         signal: gets an entry when all parts have ended.
     """
 
-    def __init__(self, work: Callable[[int, int], object], parts: list[tuple[int, int]]) -> None:
+    def __init__(self, work: Callable[[int], object], parts: int) -> None:
         self.work = work
-        self.number = len(parts)
+        self.number = parts - 1
         self.ended: list[BaseException | None] = []
         self.signal: SimpleQueue[None] = SimpleQueue()
-        self._waiting = list(parts)
+        self._waiting = list(range(1, parts))
 
     def run(self) -> None:
         """Take parts until none is left, beside other threads that do."""
@@ -44,7 +42,7 @@ class Job:
                 return
             raised: BaseException | None = None
             try:
-                self.work(*part)
+                self.work(part)
             except BaseException as error:  # for the caller, whatever it is
                 raised = error
             self.ended.append(raised)
@@ -52,18 +50,29 @@ class Job:
                 self.signal.put(None)
 
 
-def in_threads(work: Callable[[int, int], object], parts: list[tuple[int, int]]) -> None:
-    """Call ``work(first, beyond)`` for each part in a thread of its own, and wait for all; raises what one raised."""
-    jobs, job = _workers(len(parts)), Job(work, parts)
-    interrupted: BaseException | None = None
-    while len(job.ended) < job.number:
+def in_threads(work: Callable[[int], object], done: npt.NDArray[np.bool_]) -> None:
+    """Call ``work(part)`` for every part, the first in this thread, the others in threads of their own; wait for all.
+
+    Args:
+        work: compiled code that sets ``done[part]`` as its last act, and does nothing where it is set: so a part that
+            was interrupted on its way is neither left out nor done twice.
+        done: one False for each of two or more parts.
+
+    Raises:
+        BaseException: what a part raised, or an interrupt, after every part is done.
+    """
+    parts = len(done)
+    jobs, job = _workers(parts - 1), Job(work, parts)
+    interrupts: list[BaseException] = []
+    while not (done[0] and len(job.ended) == job.number) and len(interrupts) < MOST_INTERRUPTS:
         try:
-            for _ in parts:
+            for _ in range(job.number):
                 jobs.put(job)
+            work(0)
             job.signal.get()
-        except BaseException as error:  # an interrupt: wait on
-            interrupted = error
-    for raised in (interrupted, *job.ended):
+        except BaseException as error:  # an interrupt: go on
+            interrupts.append(error)
+    for raised in (*interrupts[:1], *job.ended):
         if raised is not None:
             raise raised
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.game import Game, Rules, State
-from llama_envs.core.loops import compile_loops
+from llama_envs.core.contract import Rules, States
+from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS
-from llama_envs.lama import observe, render, rules
+from llama_envs.lama import SPEC, observe, render, rules
 from llama_envs.lama.config import LamaConfig
 from llama_envs.lama.state import PARAMS, SEAT_FIELDS, STATE
 
@@ -20,13 +20,12 @@ RULES = Rules(
     rules.legal_actions,
     rules.apply,
     rules.chance_outcomes,
-    rules.sample_chance,
     rules.apply_chance,
-    rules.settle,
     rules.resample_hidden,
     observe.observe,
+    rules.sample_chance,
+    rules.resolve_chance,
 )
-LOOPS = compile_loops(RULES)
 CHIP_ACTIONS = ("keep", "return white", "return black", "ten white to black", "black to ten white")
 
 
@@ -73,7 +72,7 @@ def params(config: LamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     return record
 
 
-def standing(states: State) -> npt.NDArray[np.int64]:
+def ranking_key(states: States) -> npt.NDArray[np.int64]:
     """The fewer penalty points the better: minus the totals, (N, P) int64 (L17)."""
     return -states["total"].astype(np.int64)
 
@@ -108,9 +107,7 @@ def make_game(config: LamaConfig) -> Game:
     """The Game for ``config``; the same object for equal configs."""
     most = limits(config)
     return Game(
-        name="lama",
-        version=0,
-        title="L.L.A.M.A.",
+        spec=SPEC,
         config=config,
         num_players=config.num_players,
         action_names=action_names(config),
@@ -119,9 +116,7 @@ def make_game(config: LamaConfig) -> Game:
         seat_fields=SEAT_FIELDS,
         params=params(config),
         rules=RULES,
-        loops=LOOPS,
         renderer=render.LamaRenderer(),
-        make=make_game,
         most_points_win=False,
         score_name="penalty",
         simultaneous=False,
@@ -129,5 +124,5 @@ def make_game(config: LamaConfig) -> Game:
         max_decisions=most.decisions,
         max_chance_events=most.chance_events,
         max_return=most.paid,
-        standing=standing,
+        ranking_key=ranking_key,
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.drawing import (
+from llama_envs.drawing.canvas import (
     BACK,
     BLUE,
     BRIGHT,

@@ -169,7 +169,7 @@ def apply_chance(state, params, outcome):
 
 
 @kernel(inline=True)
-def settle(state, params, streams, i):
+def resolve_chance(state, params, streams, i):
     """Resolve pending events from stream ``i``, as ``sample_chance`` and ``apply_chance`` do one by one."""
     while state.chance != NOTHING:
         if state.chance == DEAL and state.stock_size == params.num_ranks * params.copies:

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.game import Game, Rules, State
-from llama_envs.core.loops import compile_loops
+from llama_envs.core.contract import Rules, States
+from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS
-from llama_envs.llama_llama import observe, render, resample, rules
+from llama_envs.llama_llama import SPEC, observe, render, resample, rules
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, LlamaLlamaConfig
 from llama_envs.llama_llama.deck import LETTERS
 from llama_envs.llama_llama.state import PARAMS, SEAT_FIELDS, STATE
@@ -20,13 +20,12 @@ RULES = Rules(
     rules.legal_actions,
     rules.apply,
     rules.chance_outcomes,
-    rules.sample_chance,
     rules.apply_chance,
-    rules.settle,
     resample.resample_hidden,
     observe.observe,
+    rules.sample_chance,
+    rules.resolve_chance,
 )
-LOOPS = compile_loops(RULES)
 
 
 def action_names(config: LlamaLlamaConfig) -> tuple[str, ...]:
@@ -66,7 +65,7 @@ def params(config: LlamaLlamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]
     return record
 
 
-def standing(states: State) -> npt.NDArray[np.int64]:
+def ranking_key(states: States) -> npt.NDArray[np.int64]:
     """The total, and between equal ones the points of the final round, as one number: (N, P) int64 (P19)."""
     return states["total"].astype(np.int64) * rules.TIE_BREAK + states["round_score"]
 
@@ -92,9 +91,7 @@ def make_game(config: LlamaLlamaConfig) -> Game:
     dummies = HANDS - n
     events = HANDS * int(config.hand_size) + dummies + DISPLAYS + dummies * passed + int(n == 3)
     return Game(
-        name="llama_llama",
-        version=0,
-        title="Llama Llama",
+        spec=SPEC,
         config=config,
         num_players=config.num_players,
         action_names=action_names(config),
@@ -103,9 +100,7 @@ def make_game(config: LlamaLlamaConfig) -> Game:
         seat_fields=SEAT_FIELDS,
         params=params(config),
         rules=RULES,
-        loops=LOOPS,
         renderer=render.LlamaLlamaRenderer(),
-        make=make_game,
         most_points_win=True,
         score_name="points",
         simultaneous=True,
@@ -113,5 +108,5 @@ def make_game(config: LlamaLlamaConfig) -> Game:
         max_decisions=rounds * n * (1 + passed),
         max_chance_events=rounds * events,
         max_return=max_return(config),
-        standing=standing,
+        ranking_key=ranking_key,
     )

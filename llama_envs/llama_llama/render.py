@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.drawing import (
+from llama_envs.drawing.canvas import (
     BACK,
     BLUE,
     BRIGHT,

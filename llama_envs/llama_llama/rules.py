@@ -242,7 +242,7 @@ def deal(state, params, streams, i):
 
 
 @kernel(inline=True)
-def settle(state, params, streams, i):
+def resolve_chance(state, params, streams, i):
     """Resolve pending events from stream ``i``, as ``sample_chance`` and ``apply_chance`` do one by one."""
     while state.chance != NOTHING:
         if state.chance == DEAL and state.dealt == 0:

@@ -23,7 +23,7 @@ from llama_envs.adapters.gym_vector import GymEnv, GymVectorEnv
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.chance import sample_legal
 from llama_envs.core.errors import IllegalAction, ResetNeeded
-from llama_envs.core.policy import make_policy
+from llama_envs.policies.policy import make_policy
 
 MIXED = {"random": 2.0, "heuristic": 1.0}
 NEXT_STEP, SAME_STEP, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED

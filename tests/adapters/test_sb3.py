@@ -39,7 +39,7 @@ from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.chance import sample_legal
 from llama_envs.core.errors import IllegalAction
-from llama_envs.core.policy import RandomPolicy
+from llama_envs.policies.policy import RandomPolicy
 
 MIXED = {"random": 2.0, "heuristic": 1.0}
 SIMULTANEOUS = [room for room in ROOMS if door((room.door, {})).batch(1, **room.configs[0]).game.simultaneous]

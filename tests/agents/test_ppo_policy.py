@@ -19,7 +19,7 @@ import agents  # noqa: F401  (registers ppo)
 from agents.ppo import ENTRY, PPOPolicy, describe, load_ppo, probabilities, read_model, sample_masked
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import policy_streams
-from llama_envs.core.policy import View, make_policy
+from llama_envs.policies.policy import View, make_policy
 
 LAYERS = {"pi": [24, 16], "vf": [8]}
 ROOM = (ROOMS[0].door, {"num_players": 3})
@@ -160,7 +160,7 @@ def test_a_row_is_played_the_same_alone(saved):
 FRESH = """
 import sys, numpy
 from llama_envs import lama_v0
-from llama_envs.core.policy import View, make_policy
+from llama_envs.policies.policy import View, make_policy
 import agents
 stored = numpy.load(sys.argv[2])
 game = lama_v0.batch(1, num_players=3).game

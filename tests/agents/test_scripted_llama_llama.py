@@ -1,4 +1,4 @@
-"""agents.scripted.llama_llama: the fast kernel chooses what the rule of thumb says, spelled out here card by card."""
+"""llama_envs.llama_llama.heuristic: the fast kernel chooses what the rule of thumb says, spelled out here card by card."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import agents  # noqa: F401
 from agents.scripted.planning import PlanningPolicy
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.core.policy import make_policy
+from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
 from llama_envs.llama_llama.deck import random_deck
 

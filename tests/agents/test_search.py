@@ -16,12 +16,12 @@ from lama.lama_table import table
 
 import agents  # noqa: F401
 from agents.ppo import actor, describe, write_model
-from agents.search import MonteCarloPolicy, budget
-from agents.search.budget import MOST, Budget, parse_budget
+from llama_envs.policies.search import MonteCarloPolicy, budget
+from llama_envs.policies.search.budget import MOST, Budget, parse_budget
 from experiments.evaluate import evaluate
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.core.policy import Players, Policy, ScriptedPolicy, View, look, make_policy
+from llama_envs.policies.policy import Players, Policy, ScriptedPolicy, View, look, make_policy
 from llama_envs.core.registry import game_names, make_game
 from llama_envs.llama_llama.deck import Card, Combination, Deck
 

@@ -7,9 +7,9 @@ import pytest
 from lama.lama_table import table
 
 import agents  # noqa: F401
-from agents.search import MonteCarloPolicy, TreeSearchPolicy
+from llama_envs.policies.search import MonteCarloPolicy, TreeSearchPolicy
 from llama_envs.core.batch import Batch, policy_streams
-from llama_envs.core.policy import View, look, make_policy
+from llama_envs.policies.policy import View, look, make_policy
 from llama_envs.core.registry import make_game
 
 TABLES = [*(("lama", players) for players in range(2, 7)), *(("llama_llama", players) for players in range(2, 5))]

@@ -13,13 +13,13 @@ from torch import nn
 
 import agents  # noqa: F401
 from agents.ppo import describe
-from agents.search.budget import Budget
-from agents.search.rollout import named_policy
-from agents.search.value import ValuePolicy, load_critic
+from llama_envs.policies.search.budget import Budget
+from llama_envs.policies.search.rollout import named_policy
+from llama_envs.policies.search.value import ValuePolicy, load_critic
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.core.policy import ScriptedPolicy, View, look, make_policy
+from llama_envs.policies.policy import ScriptedPolicy, View, look, make_policy
 from llama_envs.core.registry import game_names, make_game
 
 CASES = [

@@ -11,7 +11,7 @@ from llama_envs.core.batch import policy_streams
 from llama_envs.core.chance import draw_card, draw_packed_card, pack_pile, unpack_pile
 from llama_envs.core.compile import JIT, kernel
 from llama_envs.core.game import Record
-from llama_envs.core.policy import Players, make_policy
+from llama_envs.policies.policy import Players, make_policy
 from llama_envs.core.rows import put_row
 
 assert agents  # registers "heuristic" and "mc"

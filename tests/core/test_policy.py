@@ -16,7 +16,7 @@ import agents  # noqa: F401  (registers the shipped policies)
 from llama_envs import lama_v0
 from llama_envs.core import policy as policy_module
 from llama_envs.core.batch import Batch, policy_streams, resampled
-from llama_envs.core.policy import (
+from llama_envs.policies.policy import (
     Players,
     Policy,
     RandomPolicy,
@@ -110,7 +110,7 @@ def test_a_registered_name_is_known_with_its_argument_everywhere(case, registry)
 def test_without_agents_only_random_is_known():
     from rooms import run_python
 
-    code = "from llama_envs.core.policy import policy_usage; import llama_envs.lama_v0; print(list(policy_usage()))"
+    code = "from llama_envs.policies.policy import policy_usage; import llama_envs.lama_v0; print(list(policy_usage()))"
     assert run_python(code) == "['random']"
 
 

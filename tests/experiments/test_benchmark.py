@@ -16,7 +16,7 @@ import pytest
 from experiments import benchmark as module
 from experiments import tournament
 from experiments.benchmark import FULL, QUICK, Measured, Setting, beats, findings, first_cycle, strongest, unbeaten
-from experiments.standings import Results, pairwise, standings
+from llama_envs.evaluation.standings import Results, pairwise, standings
 from experiments.tournament import Tournament, make_plan
 from llama_envs.core.registry import game_names, make_game
 

@@ -15,7 +15,7 @@ import pytest
 import agents  # noqa: F401
 from experiments.decisions import decisions, load_decisions, write_table
 from experiments.evaluate import evaluate, play
-from llama_envs.core.policy import make_policy
+from llama_envs.policies.policy import make_policy
 from llama_envs.core.recording import RecordedGame, position
 from llama_envs.core.registry import game_names, make_game
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import torch
 
-from agents.baseline import model_file
+from llama_envs.policies.baseline import model_file
 from agents.ppo import PPOPolicy, actor, actor_weights, load_ppo, load_state_dict, read_model
 from agents.standardise import SMALLEST, moments
 from experiments import baselines, distill, train

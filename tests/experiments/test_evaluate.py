@@ -13,7 +13,7 @@ import pytest
 
 import agents  # noqa: F401
 from experiments.evaluate import evaluate, play, summarise
-from llama_envs.core.policy import View, make_policy
+from llama_envs.policies.policy import View, make_policy
 from llama_envs.core.registry import game_names, make_game
 
 ROOT = Path(__file__).parents[2]

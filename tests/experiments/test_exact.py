@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 import agents  # noqa: F401
 import llama_envs.adapters.open_spiel  # noqa: F401
 from agents.ppo import actor
-from agents.tabular import TabularPolicy, load_table, save_table
+from llama_envs.policies.tabular import TabularPolicy, load_table, save_table
 from experiments import exact
 from experiments.sequence_form import (
     CFRPlus,
@@ -34,7 +34,7 @@ from experiments.sequence_form import (
     uniform_strategy,
 )
 from llama_envs.core.batch import Batch
-from llama_envs.core.policy import Players, Policy, make_policy
+from llama_envs.policies.policy import Players, Policy, make_policy
 from llama_envs.core.registry import make_game
 
 ONE_ROUND = {"num_players": 2, "max_rounds": 1, "single_round_terminates": True, "first_player": 0}

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import agents.baseline
+import llama_envs.policies.baseline
 from experiments import passing_study
 from experiments.evaluate import play
 from experiments.passing_play import (
@@ -32,7 +32,7 @@ from experiments.passing_play import (
 from experiments.passing_study import FORKS, Options
 from experiments.study import Estimate, Workers, gap, over_deals, policy_of, pooled, ratio, split_seed, spread
 from llama_envs.core.batch import Batch
-from llama_envs.core.policy import make_policy
+from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
 
 ROOT = Path(__file__).parents[2]
@@ -348,7 +348,7 @@ def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path) -> None:
 
 
 def test_without_a_trained_agent_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agents.baseline, "FOLDER", tmp_path / "none")
+    monkeypatch.setattr(llama_envs.policies.baseline, "FOLDER", tmp_path / "none")
     passing_study.run(small(tmp_path / "out", only=("passes",), deals=20, players=(3,)))
     assert "No trained agent ships for 3 players" in (tmp_path / "out" / "report.md").read_text()
     assert "baseline" not in set(pd.read_csv(tmp_path / "out" / "passes.csv")["policy"])

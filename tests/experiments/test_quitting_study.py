@@ -29,7 +29,7 @@ from experiments.quitting_play import (
 from experiments.quitting_study import Options
 from experiments.study import policy_of, split_seed
 from llama_envs.core.batch import Batch
-from llama_envs.core.policy import ScriptedPolicy, make_policy
+from llama_envs.policies.policy import ScriptedPolicy, make_policy
 from llama_envs.core.registry import make_game
 
 

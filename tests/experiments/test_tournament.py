@@ -17,11 +17,11 @@ import pytest
 
 import agents  # noqa: F401
 from experiments import tournament as module
-from experiments.design import balanced, make_tables, seat_orders
-from experiments.standings import Results, alpha_rank, bradley_terry, pairwise, ratings, share_ratio, standings
+from llama_envs.evaluation.schedules import balanced, make_tables, seat_orders
+from llama_envs.evaluation.standings import Results, alpha_rank, bradley_terry, pairwise, ratings, share_ratio, standings
 from experiments.tournament import Tournament, block_seed, make_plan, run_tournament
 from llama_envs.core.batch import Batch
-from llama_envs.core.policy import Players, View, make_policy
+from llama_envs.policies.policy import Players, View, make_policy
 from llama_envs.core.registry import game_names, make_game
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from llama_envs.core.batch import Batch, policy_streams
-from llama_envs.core.drawing import SMALLEST_TEXT, fan, fit
+from llama_envs.drawing.canvas import SMALLEST_TEXT, fan, fit
 from llama_envs.lama.config import LamaConfig
 from llama_envs.lama.game import make_game
 from llama_envs.lama.render import LamaRenderer

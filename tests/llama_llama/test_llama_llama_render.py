@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from llama_envs.core.batch import Batch, policy_streams
-from llama_envs.core.drawing import CARD_COLOURS, SMALLEST_TEXT
+from llama_envs.drawing.canvas import CARD_COLOURS, SMALLEST_TEXT
 from llama_envs.core.game import Game
 from llama_envs.llama_llama import render
 from llama_envs.llama_llama.config import LlamaLlamaConfig

@@ -33,7 +33,7 @@ from experiments import train_rllib
 from experiments.evaluate import play, summarise
 from experiments.on_ray import ray_map
 from llama_envs.adapters.rllib import League, RLlibEnv, configure, masked_modules
-from llama_envs.core.policy import make_policy
+from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import game_names, make_game
 
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # Ray's workers cannot import the tests
