@@ -1,10 +1,1 @@
-"""Policies that ship: importing this package registers ``heuristic``, ``ppo``, ``baseline``, ``mc``,
-``ismcts`` and ``tabular`` by name."""
-
-from agents import baseline, heuristic, ppo, search, tabular
-
-heuristic.register()
-ppo.register()
-baseline.register()
-search.register()
-tabular.register()
+"""What learns: from models of Stable-Baselines3 to policy files and back. What only plays is in ``llama_envs.policies``."""

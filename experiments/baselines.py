@@ -25,7 +25,7 @@ import tyro
 import agents  # noqa: F401  (registers the shipped policies)
 from llama_envs.policies.baseline import FOLDER, model_file
 from agents.ppo import load_state_dict, read_model, write_model
-from experiments.command import fail, run_or_exit
+from llama_envs.cli.command import fail, run_or_exit
 from experiments.evaluate import evaluate
 from experiments.run_folder import RUNS, versions, write_atomically, write_json
 from llama_envs.core.validation import check_int

@@ -28,7 +28,7 @@ from rich.progress import track
 import agents  # noqa: F401  (registers the shipped policies)
 from llama_envs.policies.baseline import FOLDER as BASELINES
 from experiments import exploit
-from experiments.command import fail, run_or_exit
+from llama_envs.cli.command import fail, run_or_exit
 from experiments.run_folder import open_run, versions, write_text
 from experiments.tournament import (
     Tournament,

@@ -20,7 +20,7 @@ import pandas as pd
 import rich
 import tyro
 
-from experiments.command import run_or_exit
+from llama_envs.cli.command import run_or_exit
 from experiments.run_folder import write_atomically
 from llama_envs.core.batch import Batch
 from llama_envs.core.game import Game

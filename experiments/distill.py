@@ -26,7 +26,7 @@ import agents  # noqa: F401  (registers the shipped policies)
 from agents.ppo import PPOPolicy
 from llama_envs.policies.search import MonteCarloPolicy
 from experiments import train
-from experiments.command import game_of, parse, run_or_exit
+from llama_envs.cli.command import game_of, parse, run_or_exit
 from experiments.run_folder import open_run, write_atomically
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game

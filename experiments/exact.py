@@ -31,7 +31,7 @@ import agents  # noqa: F401  (registers the shipped policies)
 from agents.ppo import actor, actor_weights, probabilities
 from llama_envs.policies.tabular import save_table
 from experiments import train
-from experiments.command import run_or_exit
+from llama_envs.cli.command import run_or_exit
 from experiments.run_folder import command_line, write_atomically, write_text
 from experiments.sequence_form import (
     CFRPlus,

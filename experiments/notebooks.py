@@ -17,7 +17,7 @@ import tyro
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-from experiments.command import run_or_exit
+from llama_envs.cli.command import run_or_exit
 from experiments.run_folder import write_text
 
 LARGEST = 500_000  # bytes

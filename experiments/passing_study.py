@@ -21,7 +21,7 @@ import pandas as pd
 import tyro
 
 from llama_envs.llama_llama.heuristic import DEFAULT_CARE
-from experiments.command import run_or_exit
+from llama_envs.cli.command import run_or_exit
 from experiments.passing_play import (
     FIRST_ROUND,
     LAST,

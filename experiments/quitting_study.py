@@ -22,7 +22,7 @@ import pandas as pd
 import tyro
 
 from llama_envs.lama.heuristic import DEFAULT_THRESHOLD
-from experiments.command import run_or_exit
+from llama_envs.cli.command import run_or_exit
 from experiments.quitting_play import CHIP, COULD_PLAY, STUCK, fork, play_alike, play_arm
 from experiments.run_folder import command_line, write_text
 from experiments.study import (

@@ -25,7 +25,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from experiments.command import run_or_exit
+from llama_envs.cli.command import run_or_exit
 from experiments.instructions import Counted, NotHere, count_instructions
 from experiments.learning_speed import LearningSpeed, learning_speeds, tutorial_speeds
 from experiments.peers import PUFFER, PUFFER_LEGAL, peer_probes, peer_versions

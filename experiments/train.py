@@ -29,7 +29,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 import agents  # noqa: F401  (registers the shipped policies)
 from agents.ppo import ENTRY, PPOPolicy, actor, actor_weights, check_fits, describe, load_state_dict, read_model
 from agents.standardise import Standardise, moments
-from experiments.command import game_of, parse, run_or_exit
+from llama_envs.cli.command import game_of, parse, run_or_exit
 from experiments.evaluate import evaluate, show
 from experiments.run_folder import open_run, write_atomically
 from llama_envs.adapters.sb3 import SB3VecEnv

@@ -25,9 +25,9 @@ import pandas as pd
 import agents  # noqa: F401  (registers the shipped policies)
 from agents.ppo import describe
 from agents.ppo import write_model as write_model_file
-from experiments.command import Call, game_of, parse, run_or_exit
+from llama_envs.cli.command import Call, game_of, parse, run_or_exit
 from experiments.evaluate import evaluate, show
-from experiments.on_ray import ray_session, require
+from llama_envs.cli.on_ray import ray_session, require
 from experiments.run_folder import open_run, write_atomically, write_json
 from llama_envs.core.game import Game
 from llama_envs.core.validation import check_int

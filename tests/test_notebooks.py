@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rooms import CHECKOUT
+from tests.cases import CHECKOUT
 
 NOTEBOOKS = sorted((CHECKOUT / "notebooks").glob("*.ipynb"))
 NAMES = ["01_quickstart", "02_train_and_evaluate", "03_card_passing", "04_exact_solving", "05_bring_your_own_game"]

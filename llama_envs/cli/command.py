@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NoReturn, TypeVar
 
+import docstring_parser
 import tyro
 
-from experiments.run_folder import command_name
 from llama_envs.core.game import Game
 from llama_envs.core.registry import config_type, game_names, make_game
+from llama_envs.core.runs import command_name
 
 O = TypeVar("O")  # noqa: E741
 
@@ -92,7 +93,7 @@ def _cli_fields(config: type[Any], defaults: dict[str, Any]) -> list[tuple[str, 
     import typing
 
     hints = typing.get_type_hints(config)
-    helps = _attribute_docs(config)
+    helps = attribute_docs(config)
     fields = []
     for field in dataclasses.fields(config):
         kind = field.metadata.get("cli", hints[field.name])
@@ -104,18 +105,17 @@ def _cli_fields(config: type[Any], defaults: dict[str, Any]) -> list[tuple[str, 
     return fields
 
 
-def _attribute_docs(config: type[Any]) -> dict[str, str]:
+def attribute_docs(config: type[Any]) -> dict[str, str]:
     """The "Attributes:" section of a docstring: name -> text."""
-    docs: dict[str, str] = {}
-    name = ""
-    for line in (config.__doc__ or "").partition("Attributes:")[2].splitlines():
-        text = line.strip()
-        if not text:
-            if docs:
-                break
-        elif ": " in text and len(line) - len(line.lstrip()) == 8:
-            name, _, meaning = text.partition(": ")
-            docs[name] = meaning
-        elif name:
-            docs[name] += " " + text
-    return docs
+    parsed = docstring_parser.parse(config.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
+    return {param.arg_name: " ".join((param.description or "").split()) for param in parsed.params}
+
+
+def refuse_arguments(command: str, description: str, argv: Sequence[str] | None) -> None:
+    """For commands that take none: help is shown, anything else is a mistake."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    if given in (["--help"], ["-h"]):
+        print(f"usage: {command}\n\n{description}")
+        sys.exit(0)
+    if given:
+        fail(f"{command} takes no arguments, got {' '.join(given)}.")

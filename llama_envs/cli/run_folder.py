@@ -1,63 +1,14 @@
-"""``runs/<name>/``: what every experiment writes, file by file under a temporary name and then renamed."""
+"""``runs/<name>/``: the folder of an experiment."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import os
-import platform
-import shlex
-import sys
-from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from llama_envs.core.files import write_json, write_text
+from llama_envs.core.runs import command_line, versions
+
 RUNS = Path("runs")
-LIBRARIES = ("llama-envs", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3", "sb3-contrib")
-
-
-def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then rename it: what is there is always whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """``text`` to ``path``, atomically."""
-    write_atomically(path, lambda temporary: temporary.write_text(text))
-
-
-def write_json(path: Path, value: Any) -> None:
-    """``value`` to ``path`` as JSON, atomically; dataclasses become objects."""
-    write_text(path, json.dumps(value, indent=2, default=_plain) + "\n")
-
-
-def versions() -> dict[str, str]:
-    """Python, operating system, and the libraries that decide a result."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    for library in LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            found[library] = "not installed"
-    return found
-
-
-def command_name() -> str:
-    """How this process was started, without arguments: ``python -m experiments.train``."""
-    module = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return f"python -m {module.name}" if module is not None else f"python {sys.argv[0]}"
-
-
-def command_line() -> str:
-    """The command that started this process, ready to paste."""
-    return " ".join([command_name(), *map(shlex.quote, sys.argv[1:])])
 
 
 def open_run(name: str, config: dict[str, Any], resume: bool) -> Path:
@@ -79,9 +30,3 @@ def open_run(name: str, config: dict[str, Any], resume: bool) -> Path:
     write_json(folder / "versions.json", versions())
     write_json(folder / "config.json", config)
     return folder
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return str(value)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from llama_envs.core.batch_kernels import ALL_OVER, NOT_ILLEGAL, Buffers, compile_play
 from llama_envs.core.chance import Seeds, expand_seeds, fresh_seed, sample_legal, start_streams
 from llama_envs.core.compile import JIT, machine_code
-from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.contract import Kernel, PolicyKernel, States
+from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game
 from llama_envs.core.threads import in_threads
 from llama_envs.core.validation import check_int

@@ -34,10 +34,13 @@ TOP_BITS = np.uint64(0x8080808080808080)
 TOP_TO_ONE = np.uint64(7)
 
 Seeds = int | Sequence[int | None] | npt.NDArray[np.integer[Any]] | None
+Streams = npt.NDArray[np.uint64]  # random streams, one for each game
+Counts = npt.NDArray[np.integer[Any]]  # numbers of cards by kind (the last axis), or other whole numbers
+Flags = npt.NDArray[np.bool_]
 
 
 @kernel(inline=True)
-def next_word(streams, i):
+def next_word(streams: Streams, i: int) -> np.uint64:
     """Advance stream ``i`` and return 32 random bits as uint64."""
     word = streams[i]
     streams[i] = MULTIPLIER * (word & LOW) + (word >> HALF)
@@ -45,7 +48,7 @@ def next_word(streams, i):
 
 
 @kernel(inline=True)
-def draw_below(streams, i, n):
+def draw_below(streams: Streams, i: int, n: int) -> int:
     """A uniform integer in [0, n), exact (Lemire 2019), from stream ``i``; n < 2^32."""
     bound = np.uint64(n)
     product = next_word(streams, i) * bound
@@ -57,13 +60,13 @@ def draw_below(streams, i, n):
 
 
 @kernel
-def draw_unit(streams, i):
+def draw_unit(streams: Streams, i: int) -> float:
     """A uniform float64 in [0, 1) with 32 bits, from stream ``i``."""
     return np.float64(next_word(streams, i)) * TO_UNIT
 
 
 @kernel(inline=True)
-def draw_card(counts, total, streams, i):
+def draw_card(counts: Counts, total: int, streams: Streams, i: int) -> int:
     """The kind of a uniformly drawn card from a pile of ``counts`` per kind (all are read), ``total`` together."""
     card = draw_below(streams, i, total)
     kind = 0
@@ -80,7 +83,7 @@ def draw_card(counts, total, streams, i):
 
 
 @kernel(inline=True)
-def pack_pile(counts):
+def pack_pile(counts: Counts) -> np.uint64:
     """The packed pile of ``counts`` per kind."""
     pile = np.uint64(0)
     cards = 0
@@ -92,7 +95,7 @@ def pack_pile(counts):
 
 
 @kernel(inline=True)
-def unpack_pile(pile, counts):
+def unpack_pile(pile: np.uint64, counts: Counts) -> None:
     """Write how many cards of each kind are in ``pile`` to ``counts``."""
     alone = pile - (pile << BYTE)
     for k in range(len(counts)):
@@ -100,7 +103,7 @@ def unpack_pile(pile, counts):
 
 
 @kernel(inline=True)
-def draw_packed_card(pile, total, streams, i):
+def draw_packed_card(pile: np.uint64, total: int, streams: Streams, i: int) -> np.uint64:
     """The very card that ``draw_card`` draws from the same pile of ``total`` cards, itself as a packed pile."""
     card = np.uint64(draw_below(streams, i, total))
     lower = ((card * ONES | TOP_BITS) - pile) & TOP_BITS  # set in byte k where all cards of kinds 0 to k come before it
@@ -108,7 +111,7 @@ def draw_packed_card(pile, total, streams, i):
 
 
 @kernel(inline=True)
-def draw_true(flags, streams, i):
+def draw_true(flags: Flags, streams: Streams, i: int) -> int:
     """The index of a uniformly drawn true entry of ``flags``; -1 if there is none."""
     count = 0
     for k in range(len(flags)):
@@ -125,7 +128,7 @@ def draw_true(flags, streams, i):
 
 
 @kernel
-def philox(left, right, key):
+def philox(left: np.uint64, right: np.uint64, key: np.uint64) -> np.uint64:
     """Philox-2x32-10 of the counter (left, right) under ``key``: all uint64 below 2^32; returns 64 mixed bits."""
     for _ in range(10):
         product = PHILOX_MULTIPLIER * left
@@ -135,7 +138,7 @@ def philox(left, right, key):
 
 
 @kernel
-def stream_start(seed, row, episode):
+def stream_start(seed: np.uint64, row: np.uint64, episode: np.uint64) -> np.uint64:
     """The first word of the stream of (seed, row, episode), all uint64."""
     key = philox(seed & LOW, seed >> HALF, PHILOX_WEYL)
     word = philox(row & LOW, episode & LOW, key & LOW)
@@ -145,7 +148,7 @@ def stream_start(seed, row, episode):
 
 
 @kernel
-def start_streams(streams, seeds, rows, episodes, where):
+def start_streams(streams: Streams, seeds: Streams, rows: Streams, episodes: Streams, where: Flags) -> None:
     """Set ``streams[i]`` to the start of (seeds[i], rows[i], episodes[i]) for every i with ``where[i]``."""
     for i in range(len(streams)):
         if where[i]:
@@ -153,7 +156,7 @@ def start_streams(streams, seeds, rows, episodes, where):
 
 
 @kernel
-def sample_legal(mask, streams, actions):
+def sample_legal(mask: Flags, streams: Streams, actions: npt.NDArray[np.int64]) -> None:
     """Fill ``actions[i]`` with a uniform legal action of ``mask[i]``; -1 where nothing is legal."""
     for i in range(len(mask)):
         actions[i] = draw_true(mask[i], streams, i)

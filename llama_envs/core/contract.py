@@ -44,6 +44,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.chance import Counts as Counts
+from llama_envs.core.chance import Streams as Streams
 from llama_envs.core.chance import draw_unit
 from llama_envs.core.compile import kernel, python_function
 
@@ -52,7 +54,6 @@ States = np.ndarray[Any, np.dtype[np.void]]  # records of games, (N,)
 State: TypeAlias = Any  # one record of a game, its fields as attributes
 Params: TypeAlias = Any  # the record with the configuration
 Mask = npt.NDArray[np.bool_]  # (A,), what is legal
-Streams = npt.NDArray[np.uint64]  # random streams, one for each game
 Vector = npt.NDArray[np.float32]  # (D,), an observation
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -7,13 +7,14 @@ fewest), and writes ``out[:n]``.
 from __future__ import annotations
 
 from llama_envs.core.compile import kernel
+from llama_envs.core.contract import Counts, Vector
 
 WIN, SCORE, RANK = 0, 1, 2
 REWARDS = {"win": WIN, "score": SCORE, "rank": RANK}
 
 
 @kernel
-def win_share(score, n, sign, out):
+def win_share(score: Counts, n: int, sign: int, out: Vector) -> None:
     """Winner +1, others -1/(n-1); k winners share: each gets the mean of the first k places."""
     best = sign * score[0]
     for seat in range(1, n):
@@ -29,7 +30,7 @@ def win_share(score, n, sign, out):
 
 
 @kernel
-def rank_payoff(score, n, sign, out):
+def rank_payoff(score: Counts, n: int, sign: int, out: Vector) -> None:
     """First place +1 down to last place -1 in equal steps; tied seats get the mean of their places."""
     for seat in range(n):
         ahead = 0
@@ -41,7 +42,7 @@ def rank_payoff(score, n, sign, out):
 
 
 @kernel
-def against_the_others(points, n, sign, scale, out):
+def against_the_others(points: Counts, n: int, sign: int, scale: float, out: Vector) -> None:
     """Own points minus the mean of the others' (times ``sign``), divided by ``scale``."""
     everyone = 0
     for seat in range(n):

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from llama_envs.core.compile import JIT
+from llama_envs.core.contract import Counts, Vector
 
 ONE = np.float32(1.0)
 
 
-def put_row(out, at, counts, row, factor):
+def put_row(out: Vector, at: int, counts: Counts, row: int, factor: np.float32) -> None:
     """``out[at : at + R] = minimum(counts[row] * factor, 1)`` for int8 ``counts`` (S, R) and float32 ``factor``."""
     for k in range(counts.shape[1]):
         out[at + k] = min(np.float32(counts[row, k]) * factor, ONE)

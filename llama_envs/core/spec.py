@@ -63,9 +63,9 @@ class GameSpec:
     title: str
     gymnasium_id: str
     players: tuple[int, ...]
-    config: Lazy[type[Any]] = Lazy()  # noqa: RUF009  (a descriptor, not a default)
-    make_game: Lazy[Callable[[Any], Any]] = Lazy()  # noqa: RUF009
-    heuristic: Lazy[Callable[[str], PolicyKernel] | None] = Lazy(None)  # noqa: RUF009
+    config: Lazy[type[Any]] = Lazy()
+    make_game: Lazy[Callable[[Any], Any]] = Lazy()
+    heuristic: Lazy[Callable[[str], PolicyKernel] | None] = Lazy(None)
     version: int = 0
     baselines: Path | None = None
     picture: int | None = None

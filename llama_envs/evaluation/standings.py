@@ -14,13 +14,12 @@ import choix
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import t as student
 
-from llama_envs.evaluation.schedules import Table
-from experiments.evaluate import Z95
 from llama_envs.core.game import Game
+from llama_envs.evaluation.intervals import Floats, ratio, share_ratio
+from llama_envs.evaluation.schedules import Table
 
-Floats = npt.NDArray[np.float64]
+Z95 = 1.959964  # half the width of a 95 % normal interval, in standard errors: of the resamples behind ratings
 ELO = 400 / np.log(10)  # points in which odds of 10 to 1 are 400
 RESAMPLES = 200  # of the deals, for the intervals of ratings
 
@@ -80,30 +79,6 @@ class Results:
         wins = np.einsum("dti,tj->dij", self.per_policy(self.win), self.seats.astype(np.float64))
         wins[:, np.arange(len(self.policies)), np.arange(len(self.policies))] = 0.0
         return np.asarray(wins)
-
-
-def ratio(numerator: Floats, denominator: Floats) -> tuple[float, float]:
-    """Sum over sum of per-deal figures (D,), and half the width of its 95 % interval, deals being independent.
-
-    For a linearised ratio (Cochran 1977, 6.3), right also where deals count unequally many games, and Student's t.
-    """
-    whole = float(denominator.sum())
-    if whole == 0:
-        return float("nan"), float("nan")
-    value = float(numerator.sum()) / whole
-    deals = int((denominator > 0).sum())
-    if deals < 2:
-        return value, float("nan")
-    spread = float(((numerator - value * denominator) ** 2).sum())
-    error = float(np.sqrt(spread * deals / (deals - 1))) / whole
-    return value, float(student.ppf(0.975, deals - 1)) * error
-
-
-def share_ratio(numerator: Floats, denominator: Floats) -> tuple[float, float]:
-    """:func:`ratio` of a share. Where it is 0 or 1 in every deal, the exact bound of that for one deal or more."""
-    value, half = ratio(numerator, denominator)
-    deals = int((denominator > 0).sum())
-    return value, 1 - 0.05 ** (1 / deals) if value in (0.0, 1.0) else half
 
 
 def standings(game: Game, results: Results, seed: int) -> pd.DataFrame:

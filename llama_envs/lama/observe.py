@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from llama_envs.core.compile import kernel
+from llama_envs.core.contract import Params, State, Vector
 from llama_envs.core.observation import Observation, Slice
 from llama_envs.core.rows import put_row
 from llama_envs.lama.config import MAX_RANKS as R
@@ -49,7 +50,7 @@ def layout(config: LamaConfig) -> Observation:
 
 
 @kernel
-def observe(state, params, seat, out):
+def observe(state: State, params: Params, seat: int, out: Vector) -> None:
     """Write the observation of ``seat`` to ``out`` (float32, the size of the layout)."""
     n = params.num_players
     for phase in range(3):

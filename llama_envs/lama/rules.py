@@ -10,6 +10,7 @@ import numpy as np
 
 from llama_envs.core.chance import draw_below, draw_card, draw_packed_card, pack_pile, unpack_pile
 from llama_envs.core.compile import kernel
+from llama_envs.core.contract import Floats, Mask, Params, State, Streams
 from llama_envs.core.payoff import RANK, SCORE, WIN, against_the_others, rank_payoff, win_share
 from llama_envs.lama.config import MAX_PLAYERS, MAX_RANKS
 from llama_envs.lama.state import DEAL, DRAW, EXCHANGE, NOTHING, RETURN, STARTER, TO_BLACK, TO_WHITE, TURN, UNDECIDED
@@ -26,7 +27,7 @@ POINTS_PER_REWARD = 10.0  # (L20 "score")
 
 
 @kernel
-def start_game(state, params):
+def start_game(state: State, params: Params) -> None:
     """An empty table; chance decides who opens unless the configuration does (L5)."""
     state.terminated = False
     state.truncated = False
@@ -44,7 +45,7 @@ def start_game(state, params):
 
 
 @kernel
-def clear_table(state, params):
+def clear_table(state: State, params: Params) -> None:
     """All cards in the stock, nobody's turn (L1, L4)."""
     for seat in range(MAX_PLAYERS):
         state.hand_size[seat] = 0
@@ -70,7 +71,7 @@ def clear_table(state, params):
 
 
 @kernel
-def start_round(state, params, starter):
+def start_round(state: State, params: Params, starter: int) -> None:
     """Shuffle everything and deal (L4)."""
     clear_table(state, params)
     for seat in range(params.num_players):
@@ -85,14 +86,14 @@ def start_round(state, params, starter):
 
 
 @kernel
-def take_from_stock(state, rank):
+def take_from_stock(state: State, rank: int) -> None:
     """One card leaves the stock."""
     state.stock[rank] -= 1
     state.stock_size -= 1
 
 
 @kernel
-def deal_card(state, params, rank):
+def deal_card(state: State, params: Params, rank: int) -> None:
     """The next card of the deal: each seat's hand in turn, then the first discard (L4)."""
     take_from_stock(state, rank)
     seat = state.dealing
@@ -109,7 +110,7 @@ def deal_card(state, params, rank):
 
 
 @kernel
-def deal(state, params, streams, i):
+def deal(state: State, params: Params, streams: Streams, i: int) -> None:
     """The deal from a full stock at once: the cards that ``deal_card`` would deal one by one (L4)."""
     stock = pack_pile(state.stock)
     for seat in range(params.num_players):
@@ -127,7 +128,7 @@ def deal(state, params, streams, i):
 
 
 @kernel
-def drawn_card(state, params, rank):
+def drawn_card(state: State, params: Params, rank: int) -> None:
     """The card that the last actor draws; it cannot be played in this turn (L7)."""
     take_from_stock(state, rank)
     seat = state.last_actor
@@ -138,7 +139,7 @@ def drawn_card(state, params, rank):
 
 
 @kernel
-def chance_outcomes(state, params, probs):
+def chance_outcomes(state: State, params: Params, probs: Floats) -> int:
     """Write the probability of each outcome of the pending event to ``probs``; returns how many outcomes there are."""
     if state.chance == STARTER:
         for seat in range(params.num_players):
@@ -150,7 +151,7 @@ def chance_outcomes(state, params, probs):
 
 
 @kernel
-def sample_chance(state, params, streams, i):
+def sample_chance(state: State, params: Params, streams: Streams, i: int) -> int:
     """An outcome of the pending event, drawn from stream ``i`` with the probabilities of ``chance_outcomes``."""
     if state.chance == STARTER:
         return draw_below(streams, i, params.num_players)
@@ -158,7 +159,7 @@ def sample_chance(state, params, streams, i):
 
 
 @kernel
-def apply_chance(state, params, outcome):
+def apply_chance(state: State, params: Params, outcome: int) -> None:
     """Resolve the pending event: the opening seat, a dealt card or a drawn card."""
     if state.chance == DEAL:
         deal_card(state, params, outcome)
@@ -169,7 +170,7 @@ def apply_chance(state, params, outcome):
 
 
 @kernel(inline=True)
-def resolve_chance(state, params, streams, i):
+def resolve_chance(state: State, params: Params, streams: Streams, i: int) -> None:
     """Resolve pending events from stream ``i``, as ``sample_chance`` and ``apply_chance`` do one by one."""
     while state.chance != NOTHING:
         if state.chance == DEAL and state.stock_size == params.num_ranks * params.copies:
@@ -182,19 +183,19 @@ def resolve_chance(state, params, streams, i):
 
 
 @kernel(inline=True)
-def next_rank(params, rank):
+def next_rank(params: Params, rank: int) -> int:
     """1, 2, ..., 6, llama and 1 again (L6)."""
     return rank + 1 if rank + 1 < params.num_ranks else 0
 
 
 @kernel(inline=True)
-def can_play(state, params, seat):
+def can_play(state: State, params: Params, seat: int) -> bool:
     """Whether the seat holds the top rank or the next one (L6)."""
     return state.hand[seat, state.top] > 0 or state.hand[seat, next_rank(params, state.top)] > 0
 
 
 @kernel(inline=True)
-def legal_actions(state, params, seat, mask):
+def legal_actions(state: State, params: Params, seat: int, mask: Mask) -> None:
     """Set ``mask[action]`` for everything ``seat`` may do now; nothing if it is not to move."""
     for action in range(len(mask)):
         mask[action] = False
@@ -219,7 +220,7 @@ def legal_actions(state, params, seat, mask):
 
 
 @kernel(inline=True)
-def apply(state, params, action):
+def apply(state: State, params: Params, action: int) -> None:
     """One decision of the seat to move; the action must be legal."""
     seat = state.to_move
     for other in range(params.num_players):
@@ -240,7 +241,7 @@ def apply(state, params, action):
 
 
 @kernel(inline=True)
-def play(state, params, seat, rank):
+def play(state: State, params: Params, seat: int, rank: int) -> None:
     """A card goes onto the discard pile; the last card ends the round at once (L6, L11)."""
     state.hand[seat, rank] -= 1
     state.hand_size[seat] -= 1
@@ -255,7 +256,7 @@ def play(state, params, seat, rank):
 
 
 @kernel
-def draw(state, seat):
+def draw(state: State, seat: int) -> None:
     """A card is due from the stock (L7)."""
     state.drew_on[seat, state.top] += 1
     state.last_actor = seat
@@ -264,7 +265,7 @@ def draw(state, seat):
 
 
 @kernel
-def quit_round(state, params, seat):
+def quit_round(state: State, params: Params, seat: int) -> None:
     """The hand stays and counts; no more turns in this round (L8)."""
     state.active[seat] = 0
     state.num_active -= 1
@@ -273,7 +274,7 @@ def quit_round(state, params, seat):
 
 
 @kernel(inline=True)
-def next_turn(state, params, seat):
+def next_turn(state: State, params: Params, seat: int) -> None:
     """The next seat that has not quit (L9); the round ends when nobody is left, or the last one is stuck (L11)."""
     if state.num_active == 0:
         end_round(state, params, -1)
@@ -291,7 +292,7 @@ def next_turn(state, params, seat):
 
 
 @kernel
-def penalty(state, params, seat):
+def penalty(state: State, params: Params, seat: int) -> int:
     """Each rank held counts once, however many copies; the llama 10 (L13)."""
     llama = params.num_ranks - 1
     points = 0
@@ -304,7 +305,7 @@ def penalty(state, params, seat):
 
 
 @kernel
-def end_round(state, params, emptied):
+def end_round(state: State, params: Params, emptied: int) -> None:
     """Scoring begins; the seat that emptied its hand (-1: nobody) may return a chip first (L11, L12)."""
     if emptied >= 0 and state.total[emptied] > 0:
         if params.ask_return == 1:
@@ -316,7 +317,7 @@ def end_round(state, params, emptied):
 
 
 @kernel
-def return_chip(state, seat, choice):
+def return_chip(state: State, seat: int, choice: int) -> None:
     """One chip goes back to the supply, or none (L12)."""
     if choice == RETURN_WHITE:
         state.white[seat] -= 1
@@ -327,14 +328,14 @@ def return_chip(state, seat, choice):
 
 
 @kernel
-def change_total(state, seat, points):
+def change_total(state: State, seat: int, points: int) -> None:
     """Chips in hand and this round's part of them, in penalty points: white 1, black 10 (L2)."""
     state.total[seat] += points
     state.change[seat] += points
 
 
 @kernel
-def collect_chips(state, params):
+def collect_chips(state: State, params: Params) -> None:
     """Every seat takes its penalty in chips (L13, L14); then exchanges (L15)."""
     for seat in range(params.num_players):
         points = penalty(state, params, seat)
@@ -352,7 +353,7 @@ def collect_chips(state, params):
 
 
 @kernel
-def exchange_chips(state, seat, choice):
+def exchange_chips(state: State, seat: int, choice: int) -> None:
     """Ten white for a black, a black for ten white, or enough of it (L15)."""
     if choice == WHITE_TO_BLACK:
         state.white[seat] -= BLACK_CHIP
@@ -368,7 +369,7 @@ def exchange_chips(state, seat, choice):
 
 
 @kernel
-def ask_for_exchange(state, params):
+def ask_for_exchange(state: State, params: Params) -> None:
     """The next seat from the starter on that can exchange (in its direction, once begun), or the end of the round."""
     while state.asked < params.num_players:
         seat = (state.starter + state.asked) % params.num_players
@@ -383,7 +384,7 @@ def ask_for_exchange(state, params):
 
 
 @kernel
-def finish_round(state, params):
+def finish_round(state: State, params: Params) -> None:
     """The round is scored: pay it, and end the game or deal again (L16, L18)."""
     n = params.num_players
     state.to_move = -1
@@ -406,7 +407,7 @@ def finish_round(state, params):
 
 
 @kernel
-def pay_game(state, params):
+def pay_game(state: State, params: Params) -> None:
     """The lowest total wins, ties share (L17); "win" and "rank" are paid here (L20)."""
     if params.reward == WIN:
         win_share(state.total, params.num_players, FEWEST, state.reward)
@@ -418,7 +419,7 @@ def pay_game(state, params):
 
 
 @kernel
-def resample_hidden(state, params, seat, streams, i):
+def resample_hidden(state: State, params: Params, seat: int, streams: Streams, i: int) -> None:
     """Redraw the stock and every other hand uniformly from what ``seat`` has seen, by stream ``i``.
 
     A seat knows its own hand, the discards and how many cards the others hold. It also knows that a last remaining seat
@@ -441,7 +442,7 @@ def resample_hidden(state, params, seat, streams, i):
 
 
 @kernel
-def hand_to_stock(state, params, seat):
+def hand_to_stock(state: State, params: Params, seat: int) -> None:
     """The cards of a hand go back among the unseen ones; its size is remembered."""
     for rank in range(params.num_ranks):
         state.stock[rank] += state.hand[seat, rank]

@@ -55,7 +55,7 @@ def plan(state: State, params: Params, seat: int, care: float, picks: Integers) 
 
 
 @kernel(allocates=True)
-def choose_goal(state, params, seat):
+def choose_goal(state: State, params: Params, seat: int) -> int:
     """The kind whose giving makes the other cards worth most."""
     letters = np.zeros(NUM_LETTERS, np.int64)
     count_letters(state, params, seat, letters)
@@ -81,7 +81,7 @@ def choose_goal(state, params, seat):
 
 
 @kernel(allocates=True)
-def choose_pass(state, params, seat, care, picks):
+def choose_pass(state: State, params: Params, seat: int, care: float, picks: Integers) -> int:
     """Write the best set of cards that completes the picks made so far in this pass, in order; returns how many.
 
     Only letters count, so each choice of letters is tried once, with the lowest kinds of them. Between choices of equal
@@ -125,21 +125,21 @@ def choose_pass(state, params, seat, care, picks):
 
 
 @kernel
-def move_letters(source, target, letter, number):
+def move_letters(source: Integers, target: Integers, letter: int, number: int) -> None:
     """So many cards of a letter go from one count to the other."""
     source[letter] -= number
     target[letter] += number
 
 
 @kernel
-def count_letters(state, params, seat, letters):
+def count_letters(state: State, params: Params, seat: int, letters: Integers) -> None:
     """Add the cards of each letter in the hand of ``seat`` to ``letters``."""
     for kind in range(params.num_kinds):
         letters[params.letter[kind]] += int(state.hand[seat, kind])
 
 
 @kernel
-def cards_left(state, params, seat, kind, start, picked):
+def cards_left(state: State, params: Params, seat: int, kind: int, start: int, picked: int) -> int:
     """Cards of a kind in the hand of ``seat`` that it has not picked yet in the pass that begins at ``start``."""
     left = int(state.hand[seat, kind])
     for place in range(start, start + picked):
@@ -148,7 +148,7 @@ def cards_left(state, params, seat, kind, start, picked):
 
 
 @kernel
-def choose_lowest(chosen, free, number):
+def choose_lowest(chosen: Integers, free: Integers, number: int) -> None:
     """Choose ``number`` more of the ``free`` cards, of the lowest letters that have some left."""
     letter = 0
     while number > 0:
@@ -159,7 +159,7 @@ def choose_lowest(chosen, free, number):
 
 
 @kernel
-def next_choice(chosen, free):
+def next_choice(chosen: Integers, free: Integers) -> bool:
     """Go on to the next choice of as many letters, fewer of the highest letter coming first; False after the last."""
     lower = 0
     for letter in range(NUM_LETTERS):
@@ -174,7 +174,7 @@ def next_choice(chosen, free):
 
 
 @kernel
-def expect_goals(state, params, seat, expected):
+def expect_goals(state: State, params: Params, seat: int, expected: Floats) -> None:
     """Add to ``expected`` how many of the four goals are of each kind, as ``seat`` expects in a pass."""
     own_goal = state.goal[seat]
     known = int(state.phase)
@@ -190,7 +190,7 @@ def expect_goals(state, params, seat, expected):
 
 
 @kernel
-def expect_unknown_goals(state, params, seat, known, expected):
+def expect_unknown_goals(state: State, params: Params, seat: int, known: int, expected: Floats) -> None:
     """Add what the goals that are not among the ``known`` ones are on average: any card that ``seat`` has not seen."""
     total = 0
     for kind in range(params.num_kinds):
@@ -202,13 +202,13 @@ def expect_unknown_goals(state, params, seat, known, expected):
 
 
 @kernel
-def count_unseen(state, params, seat, kind, known):
+def count_unseen(state: State, params: Params, seat: int, kind: int, known: Floats) -> int:
     """Cards of a kind that ``seat`` has not seen, if ``known[kind]`` of them are goals that lie on the table."""
     return max(params.deck[kind] - int(state.hand[seat, kind]) - int(known[kind]), 0)
 
 
 @kernel(allocates=True)
-def payable_combinations(params, expected, letters):
+def payable_combinations(params: Params, expected: Floats, letters: Integers) -> Integers:
     """What ``letters`` can be paid for by goals of kinds that are ``expected`` at all: (n, 3 + 2 * 7) int64.
 
     A row is the goal's kind, the points for a copy, and letters and how many of each it takes, up to column ``STOP``.
@@ -238,7 +238,7 @@ def payable_combinations(params, expected, letters):
 
 
 @kernel
-def worth(payable, expected, letters):
+def worth(payable: Integers, expected: Floats, letters: Integers) -> float:
     """What the ``expected`` goals pay for a hand of ``letters`` (P14-P17)."""
     value = 0.0
     for i in range(len(payable)):

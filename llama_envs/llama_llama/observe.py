@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from llama_envs.core.compile import kernel
+from llama_envs.core.contract import Params, State, Vector
 from llama_envs.core.observation import Observation, Slice
 from llama_envs.llama_llama.config import DISPLAYS, LlamaLlamaConfig
 from llama_envs.llama_llama.state import GOALS
@@ -45,7 +46,7 @@ def layout(config: LlamaLlamaConfig) -> Observation:
 
 
 @kernel
-def observe(state, params, seat, out):
+def observe(state: State, params: Params, seat: int, out: Vector) -> None:
     """Write the observation of ``seat`` to ``out`` (float32, the size of the layout)."""
     n = params.num_players
     kinds = params.num_kinds
@@ -88,7 +89,7 @@ def observe(state, params, seat, out):
 
 
 @kernel
-def count_cards(state, params, seat, out):
+def count_cards(state: State, params: Params, seat: int, out: Vector) -> None:
     """Own cards by kind, as parts of a full hand: held, picked, passed and received in each pass."""
     kinds = params.num_kinds
     for kind in range(kinds):
@@ -114,7 +115,7 @@ def count_cards(state, params, seat, out):
 
 
 @kernel
-def share_of_hand(params, out):
+def share_of_hand(params: Params, out: Vector) -> None:
     """Turn numbers of cards into parts of a full hand."""
     for k in range(len(out)):
         out[k] *= params.per_card

@@ -28,6 +28,7 @@ import numpy as np
 
 from llama_envs.core.chance import draw_below, draw_card, draw_unit
 from llama_envs.core.compile import kernel
+from llama_envs.core.contract import Counts, Floats, Integers, Params, State, Streams
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, MAX_KINDS
 from llama_envs.llama_llama.rules import next_seat
 from llama_envs.llama_llama.state import GOALS
@@ -39,7 +40,7 @@ SHUFFLE = 840  # a multiple of 1 .. 8
 
 
 @kernel
-def resample_hidden(state, params, seat, streams, i):
+def resample_hidden(state: State, params: Params, seat: int, streams: Streams, i: int) -> None:
     """Redraw all that ``seat`` cannot know uniformly from what is possible (module docstring), by stream ``i``.
 
     Nothing changes while a chance event is pending, or after the end of the game, when all hands have been shown.
@@ -54,7 +55,7 @@ def resample_hidden(state, params, seat, streams, i):
 
 
 @kernel
-def move_cards(source, size, number, target, streams, i):
+def move_cards(source: Counts, size: int, number: int, target: Counts, streams: Streams, i: int) -> None:
     """Move ``number`` random cards from the pile ``source`` of ``size`` cards to the pile ``target``."""
     for _ in range(number):
         kind = draw_card(source, size, streams, i)
@@ -67,7 +68,7 @@ def move_cards(source, size, number, target, streams, i):
 
 
 @kernel
-def redeal(state, params, seat, streams, i):
+def redeal(state: State, params: Params, seat: int, streams: Streams, i: int) -> None:
     """All other hands anew, and a random goal for each seat that has chosen one."""
     unseen = params.deck_size - params.hand_size
     for hand in range(HANDS):
@@ -87,7 +88,7 @@ def redeal(state, params, seat, streams, i):
 
 
 @kernel(allocates=True)
-def redraw_picks(state, params, seat, streams, i):
+def redraw_picks(state: State, params: Params, seat: int, streams: Streams, i: int) -> None:
     """Other players' picks so far: the lowest of a random set of cards from their hands, in order."""
     start = params.pass_start[state.phase - 1]
     number = params.pass_counts[state.phase - 1]
@@ -105,7 +106,7 @@ def redraw_picks(state, params, seat, streams, i):
 
 
 @kernel
-def write_cards(pile, number, log, place):
+def write_cards(pile: Counts, number: int, log: Counts, place: int) -> None:
     """Write the ``number`` lowest cards of ``pile`` to ``log`` from ``place`` on, in order of their kinds."""
     kind = 0
     left = pile[kind]
@@ -121,7 +122,7 @@ def write_cards(pile, number, log, place):
 
 
 @kernel
-def find_chain(state, params, seat, chain):
+def find_chain(state: State, params: Params, seat: int, chain: Integers) -> None:
     """Write the seat and the three hands to its left to ``chain``."""
     chain[0] = seat
     player = seat
@@ -136,13 +137,13 @@ def find_chain(state, params, seat, chain):
 
 
 @kernel
-def is_dummy(params, chain, k):
+def is_dummy(params: Params, chain: Integers, k: int) -> bool:
     """Whether hand ``k`` of the chain is a dummy."""
     return k < HANDS and chain[k] >= params.num_players
 
 
 @kernel
-def furthest(params, chain, steps):
+def furthest(params: Params, chain: Integers, steps: int) -> int:
     """The furthest hand that a card can be in ``steps`` passes after the one in which the seat passed it."""
     k = 0
     for _ in range(steps + 1):
@@ -158,7 +159,7 @@ def furthest(params, chain, steps):
 
 
 @kernel(allocates=True)
-def draw_world(state, params, seat, streams, i):
+def draw_world(state: State, params: Params, seat: int, streams: Streams, i: int) -> None:
     """Redraw the other hands, the goals and whose they are, the stock, and the logs of the other players."""
     passes = int(state.phase) - 1  # finished ones
     chain = np.zeros(HANDS, np.int64)
@@ -200,7 +201,10 @@ def draw_world(state, params, seat, streams, i):
 
 
 @kernel
-def recall(state, params, seat, passes, unseen, passed, received, shown):
+def recall(
+    state: State, params: Params, seat: int, passes: int, unseen: Counts, passed: Counts, received: Counts,
+    shown: Integers,
+) -> None:  # fmt: skip
     """What ``seat`` remembers of the round: cards it was not dealt, what it passed and received, revealed goals."""
     for kind in range(params.num_kinds):
         unseen[kind] = params.deck[kind] - state.hand[seat, kind]
@@ -216,7 +220,7 @@ def recall(state, params, seat, passes, unseen, passed, received, shown):
 
 
 @kernel
-def set_aside_shown(params, unseen, shown, mine, free):
+def set_aside_shown(params: Params, unseen: Counts, shown: Integers, mine: int, free: Counts) -> None:
     """``free``: the unseen cards without the revealed goals of others, if the own goal lies on display ``mine``."""
     for kind in range(params.num_kinds):
         free[kind] = unseen[kind]
@@ -229,7 +233,7 @@ def set_aside_shown(params, unseen, shown, mine, free):
 
 
 @kernel
-def count_returns(params, passes, passed, received, most):
+def count_returns(params: Params, passes: int, passed: Counts, received: Counts, most: Integers) -> None:
     """At most so many cards of each class are back, by their kinds; a round trip takes ``num_players`` passes."""
     lap = params.num_players - 1
     for c in range(passes - lap):
@@ -241,7 +245,7 @@ def count_returns(params, passes, passed, received, most):
 
 
 @kernel
-def arrangements(params, passes, reach, returned, free):
+def arrangements(params: Params, passes: int, reach: Integers, returned: Integers, free: int) -> float:
     """In how many ways the cards away and then the ``free`` ones fill the places that each can be in.
 
     ``returned``: cards of each class that are not away. Later classes choose first, as earlier ones reach as far.
@@ -258,7 +262,10 @@ def arrangements(params, passes, reach, returned, free):
 
 
 @kernel
-def weigh_displays(state, params, seat, passes, reach, unseen, passed, received, shown, most, chances):
+def weigh_displays(
+    state: State, params: Params, seat: int, passes: int, reach: Integers, unseen: Counts, passed: Counts,
+    received: Counts, shown: Integers, most: Integers, chances: Floats,
+) -> None:  # fmt: skip
     """Weights of the displays for the own goal: face-down ones and revealed ones of its kind, if it may lie there.
 
     A weight counts the ways to choose the revealed and received cards of that kind, and to arrange all that is left if
@@ -289,7 +296,7 @@ def weigh_displays(state, params, seat, passes, reach, unseen, passed, received,
 
 
 @kernel
-def choices(params, passes, unseen, shown, passed, received):
+def choices(params: Params, passes: int, unseen: int, shown: int, passed: Counts, received: Counts) -> float:
     """In how many ways cards of one kind can be those that others showed as goals and those received in each pass."""
     ways = 1.0
     pool = int(unseen)
@@ -307,7 +314,7 @@ def choices(params, passes, unseen, shown, passed, received):
 
 
 @kernel
-def draw_index(weights, streams, i):
+def draw_index(weights: Floats, streams: Streams, i: int) -> int:
     """An index drawn in proportion to ``weights``."""
     total = 0.0
     for k in range(len(weights)):
@@ -327,7 +334,10 @@ def draw_index(weights, streams, i):
 
 
 @kernel(allocates=True)
-def split_received(params, passes, reach, passed, received, most, free, away, came, crossed, streams, i):
+def split_received(
+    params: Params, passes: int, reach: Integers, passed: Counts, received: Counts, most: Integers, free: Counts,
+    away: Counts, came: Counts, crossed: Integers, streams: Streams, i: int,
+) -> bool:  # fmt: skip
     """Draw which received cards are returned ones; False: draw again, so that each draw gets its due weight."""
     kinds = params.num_kinds
     lap = params.num_players - 1
@@ -363,7 +373,7 @@ def split_received(params, passes, reach, passed, received, most, free, away, ca
 
 
 @kernel
-def draw_origin(free, away, last, kind, streams, i):
+def draw_origin(free: int, away: Counts, last: int, kind: int, streams: Streams, i: int) -> int:
     """The class of a received card of ``kind``: any unseen card of it, or one of the classes up to ``last``."""
     candidates = int(free)
     for c in range(last + 1):
@@ -377,7 +387,10 @@ def draw_origin(free, away, last, kind, streams, i):
 
 
 @kernel
-def draw_places(params, chain, passes, reach, crossed, lies, streams, i):
+def draw_places(
+    params: Params, chain: Integers, passes: int, reach: Integers, crossed: Integers, lies: Integers, streams: Streams,
+    i: int,
+) -> bool:  # fmt: skip
     """Draw how many cards of each class lie in each hand: every card in a random place of those in its reach.
 
     False as soon as more cards of a class are beyond an edge than can have crossed it (``find_moves`` looks closer).
@@ -411,13 +424,15 @@ def draw_places(params, chain, passes, reach, crossed, lies, streams, i):
 
 
 @kernel
-def cards_passed(params, first, passes):
+def cards_passed(params: Params, first: int, passes: int) -> int:
     """How many cards crossed every edge from the pass ``first`` on."""
     return params.pass_start[passes] - params.pass_start[first] if first < passes else 0
 
 
 @kernel
-def draw_goals(state, params, seat, shown, mine, free, streams, i):
+def draw_goals(
+    state: State, params: Params, seat: int, shown: Integers, mine: int, free: Counts, streams: Streams, i: int
+) -> None:
     """Whose goal lies on each display, and the cards face down there that are not the seat's own (P5, P6, P7)."""
     total = 0
     for kind in range(params.num_kinds):
@@ -448,7 +463,10 @@ def draw_goals(state, params, seat, shown, mine, free, streams, i):
 
 
 @kernel
-def lay_out(state, params, chain, passes, lies, free, away, piles, streams, i):
+def lay_out(
+    state: State, params: Params, chain: Integers, passes: int, lies: Integers, free: Counts, away: Counts,
+    piles: Counts, streams: Streams, i: int,
+) -> None:  # fmt: skip
     """Deal the cards of each class, and then the free ones, to the hands of the chain; the rest was never dealt."""
     total = 0
     for kind in range(params.num_kinds):
@@ -476,7 +494,9 @@ def lay_out(state, params, chain, passes, lies, free, away, piles, streams, i):
 
 
 @kernel(allocates=True)
-def find_moves(params, chain, passes, lies, crossed, streams, i):
+def find_moves(
+    params: Params, chain: Integers, passes: int, lies: Integers, crossed: Integers, streams: Streams, i: int
+) -> bool:
     """Find in which pass the cards crossed edges 1 and 2, so that they lie where they do; False if that is impossible.
 
     Written to ``crossed``, where edge 3 is given. In the last pass must cross what has not crossed before, so at most
@@ -522,7 +542,7 @@ def find_moves(params, chain, passes, lies, crossed, streams, i):
 
 
 @kernel(allocates=True)
-def moves_fit(params, chain, passes, crossed):
+def moves_fit(params: Params, chain: Integers, passes: int, crossed: Integers) -> bool:
     """Whether every hand had the cards of each class that it sends, and free ones to fill up each pass.
 
     Also completes ``crossed``: what the seat itself passed (edge 0), and the free cards.
@@ -553,7 +573,10 @@ def moves_fit(params, chain, passes, crossed):
 
 
 @kernel(allocates=True)
-def write_past(state, params, chain, passes, lies, came, crossed, piles, streams, i):
+def write_past(
+    state: State, params: Params, chain: Integers, passes: int, lies: Integers, came: Counts, crossed: Integers,
+    piles: Counts, streams: Streams, i: int,
+) -> None:  # fmt: skip
     """Take back pass after pass, from the last one on, and log what the other players passed and received in it."""
     edge = np.zeros((CLASSES + 1, MAX_KINDS), np.int8)  # cards that cross an edge in a pass, by class and kind
     back = np.zeros((CLASSES + 1, MAX_KINDS), np.int8)
@@ -577,7 +600,9 @@ def write_past(state, params, chain, passes, lies, came, crossed, piles, streams
 
 
 @kernel
-def give_back(params, edge, piles, lies, crossed, k, pass_):
+def give_back(
+    params: Params, edge: Counts, piles: Counts, lies: Integers, crossed: Integers, k: int, pass_: int
+) -> None:
     """The cards on edge ``k`` lie in hand ``k`` again."""
     for c in range(CLASSES + 1):
         lies[c, k] += crossed[k, c, pass_]
@@ -586,7 +611,7 @@ def give_back(params, edge, piles, lies, crossed, k, pass_):
 
 
 @kernel
-def log_cards(params, edge, log, pass_):
+def log_cards(params: Params, edge: Counts, log: Counts, pass_: int) -> None:
     """Write the cards on an edge to ``log``, in order of their kinds."""
     place = params.pass_start[pass_]
     for kind in range(params.num_kinds):

@@ -11,6 +11,7 @@ import numpy as np
 
 from llama_envs.core.chance import draw_below, draw_card
 from llama_envs.core.compile import kernel
+from llama_envs.core.contract import Floats, Integers, Mask, Params, State, Streams
 from llama_envs.core.payoff import RANK, SCORE, WIN, against_the_others, rank_payoff, win_share
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, MAX_PASSED, MAX_PLAYERS
 from llama_envs.llama_llama.state import DEAL, DUMMY_DRAW, DUMMY_GOAL, DUMMY_SEAT, GOALS, NOTHING, PLACE
@@ -26,7 +27,7 @@ TIE_BREAK = 1 << 24  # above any round score, which decides between equal totals
 
 
 @kernel
-def start_game(state, params):
+def start_game(state: State, params: Params) -> None:
     """An empty table and the first round (P4)."""
     state.terminated = False
     state.truncated = False
@@ -39,7 +40,7 @@ def start_game(state, params):
 
 
 @kernel
-def start_round(state, params):
+def start_round(state: State, params: Params) -> None:
     """All cards in the stock; where the dummies sit, then the deal, are due (P4, P11, P12)."""
     for hand in range(HANDS):
         state.goal[hand] = -1
@@ -63,7 +64,7 @@ def start_round(state, params):
 
 
 @kernel
-def seat_hands(state, params):
+def seat_hands(state: State, params: Params) -> None:
     """Seat i + 1 is at the left of seat i; with two players there is a dummy on each one's left (P11)."""
     n = params.num_players
     for seat in range(MAX_PLAYERS):
@@ -76,13 +77,13 @@ def seat_hands(state, params):
 
 
 @kernel
-def next_seat(params, seat):
+def next_seat(params: Params, seat: int) -> int:
     """The next player to the left."""
     return seat + 1 if seat + 1 < params.num_players else 0
 
 
 @kernel
-def plan_goals(state, params):
+def plan_goals(state: State, params: Params) -> None:
     """Whose goal may come to lie where: anywhere in the first round (P6), later by total and dummy icon (P7)."""
     n = params.num_players
     for display in range(DISPLAYS):
@@ -105,7 +106,7 @@ def plan_goals(state, params):
 
 
 @kernel
-def place_by_total(state, params, seat):
+def place_by_total(state: State, params: Params, seat: int) -> tuple[int, int]:
     """How many seats have more points than ``seat``, and how many, itself included, as many."""
     above = 0
     level = 0
@@ -119,7 +120,7 @@ def place_by_total(state, params, seat):
 
 
 @kernel
-def dummy_may_sit(state, params, seat):
+def dummy_may_sit(state: State, params: Params, seat: int) -> bool:
     """Three players: left of anybody in the first round, later at the right of a seat with the lowest total (P12)."""
     after = next_seat(params, seat)
     above, level = place_by_total(state, params, after)
@@ -127,7 +128,7 @@ def dummy_may_sit(state, params, seat):
 
 
 @kernel
-def may_place(state, params, hand):
+def may_place(state: State, params: Params, hand: int) -> bool:
     """Whether the goal of ``hand`` may be the one on the next display (P6, P7)."""
     for display in range(state.pending):
         if state.owner[display] == hand:
@@ -136,7 +137,7 @@ def may_place(state, params, hand):
 
 
 @kernel
-def chance_outcomes(state, params, probs):
+def chance_outcomes(state: State, params: Params, probs: Floats) -> int:
     """Write the probability of each outcome of the pending event to ``probs``; returns how many outcomes there are."""
     if state.chance == DUMMY_SEAT or state.chance == PLACE:
         outcomes = params.num_players if state.chance == DUMMY_SEAT else HANDS
@@ -156,7 +157,7 @@ def chance_outcomes(state, params, probs):
 
 
 @kernel
-def is_possible(state, params, outcome):
+def is_possible(state: State, params: Params, outcome: int) -> bool:
     """Whether the pending DUMMY_SEAT or PLACE may have this outcome; the possible ones are equally likely."""
     if state.chance == DUMMY_SEAT:
         return dummy_may_sit(state, params, outcome)
@@ -164,13 +165,13 @@ def is_possible(state, params, outcome):
 
 
 @kernel
-def pile(state):
+def pile(state: State) -> int:
     """The dummy that the pending DUMMY_GOAL or DUMMY_DRAW takes a card from."""
     return state.pending if state.chance == DUMMY_GOAL else state.left[state.pending]
 
 
 @kernel
-def pile_size(state, params):
+def pile_size(state: State, params: Params) -> int:
     """Cards in the stock or dummy that the pending event takes a card from."""
     if state.chance == DEAL:
         return params.deck_size - state.dealt
@@ -180,7 +181,7 @@ def pile_size(state, params):
 
 
 @kernel
-def sample_chance(state, params, streams, i):
+def sample_chance(state: State, params: Params, streams: Streams, i: int) -> int:
     """Draw one outcome of the pending event from stream ``i``."""
     if state.chance == DEAL:
         return draw_card(state.stock[: params.num_kinds], pile_size(state, params), streams, i)
@@ -201,7 +202,7 @@ def sample_chance(state, params, streams, i):
 
 
 @kernel
-def apply_chance(state, params, outcome):
+def apply_chance(state: State, params: Params, outcome: int) -> None:
     """Resolve the pending event."""
     if state.chance == DEAL:
         deal_card(state, params, outcome)
@@ -217,7 +218,7 @@ def apply_chance(state, params, outcome):
 
 
 @kernel
-def deal_card(state, params, kind):
+def deal_card(state: State, params: Params, kind: int) -> None:
     """The next card of the deal, to each of the four hands in turn; then the seats choose their goals (P4)."""
     state.stock[kind] -= 1
     state.hand[state.dealt // params.hand_size, kind] += 1
@@ -228,7 +229,7 @@ def deal_card(state, params, kind):
 
 
 @kernel
-def deal(state, params, streams, i):
+def deal(state: State, params: Params, streams: Streams, i: int) -> None:
     """The deal from a full stock at once: the cards that ``deal_card`` would deal one by one (P4)."""
     stock = state.stock[: params.num_kinds]
     for hand in range(HANDS):
@@ -242,7 +243,7 @@ def deal(state, params, streams, i):
 
 
 @kernel(inline=True)
-def resolve_chance(state, params, streams, i):
+def resolve_chance(state: State, params: Params, streams: Streams, i: int) -> None:
     """Resolve pending events from stream ``i``, as ``sample_chance`` and ``apply_chance`` do one by one."""
     while state.chance != NOTHING:
         if state.chance == DEAL and state.dealt == 0:
@@ -255,7 +256,7 @@ def resolve_chance(state, params, streams, i):
 
 
 @kernel(inline=True)
-def legal_actions(state, params, seat, mask):
+def legal_actions(state: State, params: Params, seat: int, mask: Mask) -> None:
     """Set ``mask[kind]`` for everything ``seat`` may pick in this cycle; nothing if it has picked already.
 
     A seat that comes later in the cycle gets its mask too: it does not depend on what the others pick.
@@ -286,7 +287,7 @@ def legal_actions(state, params, seat, mask):
 
 
 @kernel(inline=True)
-def apply(state, params, action):
+def apply(state: State, params: Params, action: int) -> None:
     """One pick of the seat to move; the action must be legal. The last seat's pick ends the cycle."""
     seat = state.to_move
     for other in range(params.num_players):
@@ -311,7 +312,7 @@ def apply(state, params, action):
 
 
 @kernel
-def take_goals(state, params):
+def take_goals(state: State, params: Params) -> None:
     """Every player's goal leaves its hand, all at the same time; dummies add one at random (P5)."""
     n = params.num_players
     for seat in range(n):
@@ -326,7 +327,7 @@ def take_goals(state, params):
 
 
 @kernel
-def dummy_goal(state, params, kind):
+def dummy_goal(state: State, params: Params, kind: int) -> None:
     """A card of a dummy becomes its goal (P5)."""
     state.hand[state.pending, kind] -= 1
     state.goal[state.pending] = kind
@@ -337,7 +338,7 @@ def dummy_goal(state, params, kind):
 
 
 @kernel
-def place_goal(state, params, hand):
+def place_goal(state: State, params: Params, hand: int) -> None:
     """The goal of ``hand`` is the one on the next display (P6, P7)."""
     state.owner[state.pending] = hand
     state.pending += 1
@@ -351,7 +352,7 @@ def place_goal(state, params, hand):
 
 
 @kernel
-def start_pass(state):
+def start_pass(state: State) -> None:
     """The next goal is revealed, and every player picks (P9)."""
     state.phase += 1
     state.cycle = 0
@@ -359,7 +360,7 @@ def start_pass(state):
 
 
 @kernel
-def pass_cards(state, params):
+def pass_cards(state: State, params: Params) -> None:
     """All picked cards go to the left at once, to the neighbour or into the dummy there (P9, P13)."""
     start = params.pass_start[state.phase - 1]
     stop = params.pass_start[state.phase]
@@ -376,7 +377,7 @@ def pass_cards(state, params):
 
 
 @kernel
-def next_dummy(state, params, seat):
+def next_dummy(state: State, params: Params, seat: int) -> None:
     """The dummy of the first player from ``seat`` on that has one is drawn from; without one the pass is over (P13)."""
     while seat < params.num_players and state.left[seat] < params.num_players:
         seat += 1
@@ -395,7 +396,7 @@ def next_dummy(state, params, seat):
 
 
 @kernel
-def draw_from_dummy(state, params, kind):
+def draw_from_dummy(state: State, params: Params, kind: int) -> None:
     """The next player to the left of the dummy draws a card, perhaps one just passed (P13)."""
     seat = next_seat(params, state.pending)
     state.hand[state.left[state.pending], kind] -= 1
@@ -410,7 +411,7 @@ def draw_from_dummy(state, params, kind):
 
 
 @kernel(allocates=True)
-def score_round(state, params):
+def score_round(state: State, params: Params) -> None:
     """Every player scores its hand on all four goals; the game ends or another round begins (P10, P18)."""
     n = params.num_players
     held = np.empty(NUM_LETTERS, np.int64)
@@ -434,7 +435,7 @@ def score_round(state, params):
 
 
 @kernel
-def count_letters(state, params, seat, held):
+def count_letters(state: State, params: Params, seat: int, held: Integers) -> None:
     """Write to ``held`` how many cards of each letter ``seat`` holds."""
     for letter in range(NUM_LETTERS):
         held[letter] = 0
@@ -443,7 +444,7 @@ def count_letters(state, params, seat, held):
 
 
 @kernel
-def goal_points(params, kind, held):
+def goal_points(params: Params, kind: int, held: Integers) -> int:
     """Each combination of the goal pays for every disjoint copy of it among the letters held (P14, P15, P16)."""
     points = 0
     for combination in range(params.first_combination[kind], params.first_combination[kind + 1]):
@@ -457,7 +458,7 @@ def goal_points(params, kind, held):
 
 
 @kernel(allocates=True)
-def pay_game(state, params):
+def pay_game(state: State, params: Params) -> None:
     """Highest total wins, then most points in the final round, else it is shared (P19); "win", "rank" (P20)."""
     n = params.num_players
     score = np.empty(MAX_PLAYERS, np.int64)

@@ -89,7 +89,9 @@ def make_policy(spec: str | Policy, game: Game) -> Policy:
         try:
             made = _plugins()[name].load()
         except Exception as error:
-            raise ValueError(f"policy {name!r} of {_plugins()[name].value} cannot be loaded ({_first(error)}).") from error
+            raise ValueError(
+                f"policy {name!r} of {_plugins()[name].value} cannot be loaded ({_first(error)})."
+            ) from error
         return _of_ones_own(made, spec, argument, game)
     return _of_ones_own(*_load(spec, name, argument), game=game)
 

@@ -78,7 +78,9 @@ class PolicyFile:
         """ValueError with one sentence unless its network ``part`` was trained, and for the rules of ``game``."""
         about = self.about
         if part not in about["trained"]:
-            raise ValueError(f"{self.source} has no trained {part} network; trained was {' and '.join(about['trained'])}.")
+            raise ValueError(
+                f"{self.source} has no trained {part} network; trained was {' and '.join(about['trained'])}."
+            )
         if (about["game"], about["version"]) != (game.name, game.version):
             raise ValueError(f"{self.source} was made for {about['game']}_v{about['version']}, not for {game.id}.")
         there, here = about["config"], config_to_json(game.config)
@@ -155,8 +157,18 @@ def read_policy(path: str | Path) -> PolicyFile:
         raise ValueError(f"there is no policy file {path}.")
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            members = {name: archive[name] for name in archive.files if name.split(".")[0] in ("about", *PARTS, "observation")}
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError) as error:
+            members = {
+                name: archive[name] for name in archive.files if name.split(".")[0] in ("about", *PARTS, "observation")
+            }
+    except (
+        ValueError,
+        KeyError,
+        OSError,
+        EOFError,
+        zipfile.BadZipFile,
+        zipfile.LargeZipFile,
+        NotImplementedError,
+    ) as error:
         raise ValueError(f"{path} is not a readable policy file ({str(error) or type(error).__name__}).") from None
     except Exception as error:  # whatever a damaged archive makes of the decompressor
         raise ValueError(f"{path} is damaged ({type(error).__name__}).") from None
@@ -167,7 +179,11 @@ def read_policy(path: str | Path) -> PolicyFile:
         arrays = {name: array.astype(np.float32, copy=False) for name, array in members.items()}
         claimed = about.pop("hash")
         known = about["format"] == FORMAT
-        sound = about["activation"] in ACTIVATIONS and set(about["inputs"]) <= set(INPUTS) and set(about["trained"]) <= set(PARTS)
+        sound = (
+            about["activation"] in ACTIVATIONS
+            and set(about["inputs"]) <= set(INPUTS)
+            and set(about["trained"]) <= set(PARTS)
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"{path} is damaged: its description cannot be read.") from None
     if not known:

@@ -165,9 +165,7 @@ class Players:
         legal = inside & mask[np.arange(len(rows)), np.where(inside, chosen, 0)]
         if not legal.all():
             row = int(np.flatnonzero(~legal)[0])
-            raise PolicyError(
-                self.names[index], illegal_action_message(self.batch.game, int(chosen[row]), mask[row])
-            )
+            raise PolicyError(self.names[index], illegal_action_message(self.batch.game, int(chosen[row]), mask[row]))
         actions[rows] = chosen
         self.streams[rows, seats] = view.streams
 

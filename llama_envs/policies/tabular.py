@@ -20,8 +20,8 @@ from llama_envs.core.chance import HALF, LOW, PHILOX_WEYL, draw_unit, philox
 from llama_envs.core.compile import kernel
 from llama_envs.core.contract import Floats, Integers, Streams
 from llama_envs.core.game import Game
-from llama_envs.policies.view import Actions, View
 from llama_envs.core.recording import config_to_json
+from llama_envs.policies.view import Actions, View
 
 FORMAT = "llama_envs table 1"
 

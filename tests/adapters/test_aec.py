@@ -17,7 +17,7 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
-from rooms import ROOMS, door, each_room, each_truncating, every_case, fields, new_batch, run_python
+from tests.cases import ROOMS, door, each_game, each_truncating, every_case, fields, new_batch, run_python
 
 import llama_envs  # noqa: F401  (registers the ids)
 from llama_envs import lama_v0
@@ -142,7 +142,7 @@ def test_passes_pettingzoos_state_test(case):
     state_test(make(case, "env"), make(case, "parallel_env"))
 
 
-@each_room
+@each_game
 def test_passes_pettingzoos_render_test__B49(case):
     render_test(lambda render_mode: make(case, "env", render_mode=render_mode))
 
@@ -166,7 +166,7 @@ def test_pettingzoo_makes_every_game_by_its_id_in_a_fresh_interpreter():
     assert run_python(FRESH, repr(cases)).splitlines() == expected
 
 
-@each_room
+@each_game
 def test_pettingzoo_makes_it_by_its_id_here(case):
     env = pettingzoo.make("aec", f"llama_envs/{case[0]}", **case[1])
     assert isinstance(env, OrderEnforcingWrapper)
@@ -542,7 +542,7 @@ def test_an_illegal_action_in_a_parallel_step_loses_and_ends_the_game_for_all(ca
         parallel.step(actions)
 
 
-@each_room
+@each_game
 def test_pettingzoos_parallel_seed_test_passes_with_its_unmasked_actions(case):
     parallel_seed_test(lambda: make(case, "parallel_env"))
 
@@ -562,7 +562,7 @@ def test_an_illegal_action_loses_and_ends_the_wrapped_game_as_in_pettingzoos_own
 # ---------------------------------------------------------------------------------------------------- errors, in order
 
 
-@each_room
+@each_game
 def test_wrapped_environment_before_reset_is_refused(case):
     env = make(case, "env", render_mode="ansi")
     for use in (lambda: env.step(0), lambda: env.observe("player_0"), env.state, env.render):
@@ -570,7 +570,7 @@ def test_wrapped_environment_before_reset_is_refused(case):
             use()
 
 
-@each_room
+@each_game
 def test_raw_environment_before_reset_says_so(case):
     env = make(case, render_mode="ansi")
     for use in (lambda: env.step(0), lambda: env.step("x"), lambda: env.observe("player_0"), env.state, env.render):
@@ -610,7 +610,7 @@ def test_a_dead_agent_takes_none_only(case):
     env.step(None)
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize(
     ("options", "field"),
     [
@@ -633,7 +633,7 @@ def test_wrong_options_are_refused_in_one_sentence_that_names_the_field(case, ki
     assert "\n" not in str(refused.value)
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "1", True, [1]], ids=repr)
 @pytest.mark.parametrize("kind", ["raw_env", "parallel_env"])
 def test_a_wrong_seed_is_refused_and_the_game_goes_on(case, kind, seed):
@@ -726,7 +726,7 @@ print(digest(make(eval(sys.argv[1])), 7))
 """
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("hash_seed", ["0", "1"])
 def test_fresh_process_and_hash_seed_change_nothing__B18(case, hash_seed):
     assert run_python(DIGEST, repr(case), PYTHONHASHSEED=hash_seed) == digest(make(case), 7)
@@ -782,7 +782,7 @@ def play_parallel(env, seed):
     return seen
 
 
-@each_room
+@each_game
 @each_kind
 @pytest.mark.parametrize("mode", ["human", "ansi", "rgb_array"])
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
@@ -964,7 +964,7 @@ def test_frames_differ_after_a_move_and_earlier_ones_stay_as_they_were__B49(case
     assert (kept != 0).any()
 
 
-@each_room
+@each_game
 def test_rendering_without_a_mode_warns_and_draws_nothing__B49(case):
     env = middle_of(case)
     with pytest.warns(UserWarning, match="render_mode"):
@@ -986,7 +986,7 @@ def test_rendering_changes_nothing_in_the_game__B49(case, mode):
     env.close()
 
 
-@each_room
+@each_game
 def test_a_finished_game_and_one_whose_agents_are_gone_can_be_rendered__B49(case):
     for mode in ("ansi", "rgb_array"):
         env = make(case, render_mode=mode)
@@ -998,7 +998,7 @@ def test_a_finished_game_and_one_whose_agents_are_gone_can_be_rendered__B49(case
         assert env.render() is not None
 
 
-@each_room
+@each_game
 def test_1000_renders_take_no_more_memory_and_leave_no_open_file__B49(case):
     env = middle_of(case, render_mode="ansi")
     picture = middle_of(case, render_mode="rgb_array")
@@ -1024,7 +1024,7 @@ def test_1000_renders_take_no_more_memory_and_leave_no_open_file__B49(case):
     assert not descriptors.exists() or len(list(descriptors.iterdir())) <= open_before
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("kind", ["raw_env", "env", "parallel_env"])
 def test_closing_twice_or_before_a_reset_is_fine__B49(case, kind):
     env = make(case, kind)
@@ -1034,7 +1034,7 @@ def test_closing_twice_or_before_a_reset_is_fine__B49(case, kind):
     env.close()
 
 
-@each_room
+@each_game
 def test_render_seat_and_reveal_choose_whose_view_is_drawn(case):
     fixed = middle_of(case, render_mode="ansi", render_seat=0).render()
     follows = middle_of(case, render_mode="ansi")

@@ -18,11 +18,11 @@ import pytest
 import supersuit
 import tianshou
 import torch
-from compat import record
+from tests.compat import record
 from packaging.specifiers import SpecifierSet
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec, turn_based_aec_to_parallel
-from rooms import CHECKOUT, door, new_batch
+from tests.cases import CHECKOUT, door, new_batch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO

@@ -11,12 +11,12 @@ import cloudpickle
 import gymnasium
 import numpy as np
 import pytest
-from compat import COUNTS, record
+from tests.compat import COUNTS, record
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers.vector import DictInfoToList, NormalizeReward, RecordEpisodeStatistics
-from rooms import Diary, door, each_room, each_truncating, every_case, everything, fields, new_batch, run_python
+from tests.cases import Diary, door, each_game, each_truncating, every_case, everything, fields, new_batch, run_python
 
 import agents  # noqa: F401  (registers the shipped policies)
 from llama_envs.adapters.gym_vector import GymEnv, GymVectorEnv
@@ -151,7 +151,7 @@ def test_gymnasiums_check_env_passes_without_a_warning__B21(case):
     check_env(one(case, "heuristic").unwrapped, skip_render_check=True)
 
 
-@each_room
+@each_game
 def test_gymnasiums_check_env_passes_in_every_render_mode__B49(case, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     env = one(case, "heuristic").unwrapped
@@ -166,7 +166,7 @@ def test_sb3s_check_env_passes_without_a_warning__B21(case):
     sb3_check_env(one(case, "heuristic"), skip_render_check=True)
 
 
-@each_room
+@each_game
 def test_make_vec_is_native_and_its_spec_makes_it_again(case):
     envs = many(case, 1024, opponents="heuristic", render_mode="ansi")
     assert type(envs) is GymVectorEnv
@@ -189,7 +189,7 @@ def test_make_vec_is_native_and_its_spec_makes_it_again(case):
     assert frozen(again.reset(seed=0)[0]) == frozen(observation)
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("given", [*AutoresetMode, *(mode.value for mode in AutoresetMode)], ids=str)
 def test_metadata_tell_the_autoreset_mode_in_force__B15(case, given):
     env = many(case, 2, given)
@@ -199,7 +199,7 @@ def test_metadata_tell_the_autoreset_mode_in_force__B15(case, given):
     assert default.metadata["autoreset_mode"] is NEXT_STEP
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("mode", ["never", "NEXT_STEP", "", None, True, 0], ids=repr)
 def test_unsupported_autoreset_mode_is_refused_at_construction_with_one_sentence__B15(case, mode):
     sentence = r"^autoreset_mode must be one of 'NextStep', 'SameStep', 'Disabled', got [^.]*\.$"
@@ -207,7 +207,7 @@ def test_unsupported_autoreset_mode_is_refused_at_construction_with_one_sentence
         many(case, 2, mode)
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -321,7 +321,7 @@ def test_same_step_gives_the_last_observation_and_info_beside_the_first_of_the_n
         assert observation["action_mask"].any(axis=1).all()
 
 
-@each_room
+@each_game
 def test_step_of_an_ended_game_is_refused_where_autoreset_is_disabled__B15(case):
     env = many(case, 4, DISABLED)
     observation, _ = env.reset(seed=1)
@@ -338,7 +338,7 @@ def test_step_of_an_ended_game_is_refused_where_autoreset_is_disabled__B15(case)
     env.step(choose(observation["action_mask"], streams))
 
 
-@each_room
+@each_game
 def test_single_env_ends_and_waits_for_reset(case):
     env = one(case).unwrapped
     observation, _ = env.reset(seed=1)
@@ -355,7 +355,7 @@ def test_single_env_ends_and_waits_for_reset(case):
     assert env.reset()[0]["action_mask"].any()
 
 
-@each_room
+@each_game
 def test_step_or_render_before_the_first_reset_is_refused(case):
     env = many(case, 3, render_mode="ansi")
     with pytest.raises(ResetNeeded, match=r"call reset\(\) before step"):
@@ -401,7 +401,7 @@ def test_partial_reset_starts_the_rows_of_its_mask_and_leaves_the_others_as_they
     assert where.tolist() == [True, False, False, True, False]
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize(
     "wrong",
     [np.zeros(4, np.bool_), np.ones(3, np.bool_), np.ones(4, np.int64), np.ones((4, 1), np.bool_), 1, None],
@@ -505,7 +505,7 @@ def test_none_keeps_a_stream_and_a_list_may_hold_it__B18_B19(case):
     assert again[0] != again[1]
 
 
-@each_room
+@each_game
 def test_envs_without_a_seed_are_different_games__B18(case):
     assert frozen(many(case, 8).reset()[0]) != frozen(many(case, 8).reset()[0])
     assert len({frozen(one(case).reset()[0])["observation"] for _ in range(12)}) > 1
@@ -514,7 +514,7 @@ def test_envs_without_a_seed_are_different_games__B18(case):
 WRONG_SEEDS = [-1, 1.5, "1", True, 2**64, [1, 2], [1, 2, 3, 4], [1, 2, "x"], [1, 2, -3]]
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("seed", WRONG_SEEDS, ids=repr)
 def test_wrong_seeds_are_refused_and_nothing_has_moved__B19(case, seed):
     env, single = many(case, 3), one(case)
@@ -533,7 +533,7 @@ def test_wrong_seeds_are_refused_and_nothing_has_moved__B19(case, seed):
     assert frozen(single.step(action)) == frozen(other.step(action))
 
 
-@each_room
+@each_game
 def test_global_generators_are_neither_used_nor_touched__B18(case):
     expected = Drive(many(case, 3), 40, 1).seen
     np.random.seed(0)
@@ -621,7 +621,7 @@ def test_illegal_action_that_loses_ends_its_own_episode_at_minus_1__B04(case):
     assert (again["observation"][1] != observation["observation"][1]).any()
 
 
-@each_room
+@each_game
 def test_illegal_action_in_the_single_env_loses_or_is_an_error__B04(case):
     env = one(case)
     observation, _ = env.reset(seed=1)
@@ -668,7 +668,7 @@ def test_illegal_action_that_is_an_error_moves_no_game__B04(case, mode):
             over = np.zeros(6, np.bool_)
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint8, np.uint64, list, tuple, "read-only", "strided"], ids=str)
 def test_actions_of_any_integer_kind_are_the_same__B22(case, kind):
     env, twin = many(case, 6), many(case, 6)
@@ -690,7 +690,7 @@ def test_actions_of_any_integer_kind_are_the_same__B22(case, kind):
         observation = seen[0]
 
 
-@each_room
+@each_game
 def test_wrong_actions_are_refused_and_nothing_has_moved__B22(case):
     env = many(case, 3)
     observation, _ = env.reset(seed=1)
@@ -879,7 +879,7 @@ def test_writing_into_what_was_returned_changes_nothing__B26(case, mode):
     assert first_difference(play(False), play(True)) is None
 
 
-@each_room
+@each_game
 def test_what_the_single_env_returned_never_changes_later__B26(case):
     env = one(case)
     streams, kept = policy_streams(1, 1), []
@@ -972,7 +972,7 @@ def test_copy_of_the_single_env_goes_on_identically_and_apart__B25(case, duplica
     assert ahead == original
 
 
-@each_room
+@each_game
 def test_copy_after_rendering_in_every_mode_is_whole__B25(case, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     for mode in ("ansi", "rgb_array", "human"):
@@ -989,7 +989,7 @@ def test_copy_after_rendering_in_every_mode_is_whole__B25(case, monkeypatch):
         env.close()
 
 
-@each_room
+@each_game
 def test_rendering_shows_every_game_and_a_window_the_first__B49(case, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     env = many(case, 3, render_mode="ansi")
@@ -1100,7 +1100,7 @@ def test_dictinfotolist_gives_each_row_its_own_info__B15(case, mode):
     assert first_difference(lists(many), lists(in_python)) is None
 
 
-@each_room
+@each_game
 @every_mode
 def test_wrappers_stack__B15(case, mode):
     env = DictInfoToList(NormalizeReward(RecordEpisodeStatistics(many(case, 4, mode))))
@@ -1119,7 +1119,7 @@ def test_wrappers_stack__B15(case, mode):
 # ------------------------------------------------------------------------------------------------- processes (B52)
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_asyncvectorenv_gives_the_same_as_in_one_process__B52(case, context):
@@ -1135,7 +1135,7 @@ def test_asyncvectorenv_gives_the_same_as_in_one_process__B52(case, context):
     assert first_difference(workers.seen, Drive(many(case, 2, SAME_STEP), 60, 1, illegal=0.02).seen) is None
 
 
-@each_room
+@each_game
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_policy_object_as_opponent_reaches_workers__B52(case):
     policy = make_policy("heuristic", door(case).batch(1, **case[1]).game)
@@ -1151,7 +1151,7 @@ def test_policy_object_as_opponent_reaches_workers__B52(case):
 # ------------------------------------------------------------------------------------------ other doors, imports (B36)
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("policy", ["MlpPolicy", "MultiInputPolicy"])
 def test_vector_env_given_to_sb3_is_an_error_that_names_our_adapter__B36(case, policy):
     from sb3_contrib import MaskablePPO
@@ -1162,7 +1162,7 @@ def test_vector_env_given_to_sb3_is_an_error_that_names_our_adapter__B36(case, p
             learner(policy, many(case, 4))
 
 
-@each_room
+@each_game
 def test_class_of_the_vector_env_is_ordinary_but_for_its_text(case):
     assert repr(GymVectorEnv) == "<class 'llama_envs.adapters.gym_vector.GymVectorEnv'>"
     assert pickled(GymVectorEnv) is GymVectorEnv
@@ -1175,7 +1175,7 @@ def test_import_brings_no_learner_no_compiler_and_no_window():
     assert run_python(code) == "[]"
 
 
-@each_room
+@each_game
 def test_make_works_in_a_fresh_interpreter_and_brings_no_learner(case):
     code = f"""
 import sys

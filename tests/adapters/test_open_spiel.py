@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
-from compat import COUNTS, record
+from tests.compat import COUNTS, record
 from open_spiel.python import policy as spiel_policy
 from open_spiel.python.algorithms import cfr, expected_game_score, exploitability, ismcts, mcts
 from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
 from open_spiel.python.tests import games_sim_test
-from oracles.lama import LamaReferee
-from oracles.llama_llama import LlamaLlamaReferee
-from rooms import CHECKOUT, Case, every_case, game_of, run_python
+from tests.oracles.lama import LamaReferee
+from tests.oracles.llama_llama import LlamaLlamaReferee
+from tests.cases import CHECKOUT, Case, every_case, game_of, run_python
 
 import llama_envs.adapters.open_spiel as adapter
 from llama_envs.core.registry import config_type, game_names, make_game

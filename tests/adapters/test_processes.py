@@ -16,7 +16,7 @@ import pytest
 import supersuit
 import torch
 from gymnasium.vector import AsyncVectorEnv
-from rooms import ROOMS, door, each_room, everything, new_batch, play, play_in_worker
+from tests.cases import ROOMS, door, each_game, everything, new_batch, play, play_in_worker
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 import llama_envs  # noqa: F401  (registers the ids)
@@ -75,7 +75,7 @@ COPIES = {
 each_copy = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 
 
-@each_room
+@each_game
 @each_copy
 def test_game_batch_and_environments_survive_a_copy_together__B25(case, copied):
     """One object that holds them all, as a checkpoint does: the game stays the same object, the rest is apart."""
@@ -137,7 +137,7 @@ def test_sb3_subproc_vec_env_plays_as_the_serial_one__B52(method, case):
     assert sb3_trace(SubprocVecEnv(makers, start_method=method)) == sb3_trace(DummyVecEnv(makers))
 
 
-@each_room
+@each_game
 def test_supersuit_on_two_processes_plays_as_on_one(case):
     single = supersuit.pettingzoo_env_to_vec_env_v1(door(case).parallel_env(**case[1]))
     traces = []
@@ -207,7 +207,7 @@ def test_an_error_in_a_joblib_worker_reaches_the_parent_as_itself__B52():
         joblib.Parallel(n_jobs=WORKERS)(joblib.delayed(play_illegally)(case) for case, _ in TASKS[:2])
 
 
-@each_room
+@each_game
 @pytest.mark.filterwarnings("ignore:.*ERROR:UserWarning")  # Gymnasium's log of it
 def test_an_error_in_a_gymnasium_worker_reaches_the_parent_as_itself__B52(case):
     env = AsyncVectorEnv([partial(gym_env(case), illegal_action="error")] * WORKERS)
@@ -217,7 +217,7 @@ def test_an_error_in_a_gymnasium_worker_reaches_the_parent_as_itself__B52(case):
     env.close(terminate=True)
 
 
-@each_room
+@each_game
 def test_sb3_subproc_vec_env_says_at_once_that_a_worker_is_gone_and_shows_its_error__B52(case, capfd):
     """Stable-Baselines3 sends no error across; the worker prints it and ends."""
     env = SubprocVecEnv([partial(gym_env(case), illegal_action="error")] * WORKERS, start_method="fork")

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
-from rooms import (
+from tests.cases import (
     CASES,
     CHECKOUT,
     ROOMS,
     TRUNCATING_CASES,
     Diary,
     door,
-    each_room,
+    each_game,
     each_truncating,
     every_case,
     everything,
@@ -369,7 +369,7 @@ def test_global_generators_are_neither_used_nor_touched__B18(case):
     assert (np.random.get_state()[1].tobytes(), torch.get_rng_state().numpy().tobytes()) == before
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("seed", [[1, 2], [1, 2, 3, 4], -1, 1.5, "1", True, 2**64, [1, 2, "x"]], ids=repr)
 def test_wrong_seeds_are_refused__B19(case, seed):
     with pytest.raises(ValueError, match=r"^seed"):
@@ -408,7 +408,7 @@ def test_no_mask_is_ever_empty_also_right_after_an_end__B06(case):
     assert transitions.ended.sum() >= 100
 
 
-@each_room
+@each_game
 def test_masks_stay_0_and_1_under_vecmonitor_and_vecnormalize__B36(case):
     inner = make(case, 8, seed=1)
     env = VecNormalize(VecMonitor(inner), norm_obs=True, norm_reward=True)
@@ -467,7 +467,7 @@ def test_illegal_action_is_an_error_and_nothing_has_moved__B04_B22(case):
         )  # fmt: skip
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint8, list, "read-only"], ids=str)
 def test_actions_of_any_integer_kind_are_the_same__B22(case, kind):
     env, twin = (make(case, 6, seed=1) for _ in range(2))
@@ -538,7 +538,7 @@ def test_writing_into_what_was_returned_changes_nothing__B26(case):
         assert first[2 * k + 1][2] == [plain(row[4]) for row in rows]
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize(
     "copied",
     [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), "state"],
@@ -589,7 +589,7 @@ def test_learner_sits_in_every_seat_equally_often_and_apart_from_who_opens__B28(
     assert stats.chisquare(pairs).pvalue > 0.001  # the next seat does not depend on this one
 
 
-@each_room
+@each_game
 def test_fixed_seat_is_kept(case):
     env = make(case, 20, learner_seat=1, seed=1)
     env.reset()
@@ -639,7 +639,7 @@ def test_opponents_see_what_the_learner_would_see_in_their_seat__B28(case):
     assert shown > 200
 
 
-@each_room
+@each_game
 def test_opponents_share_the_seats_by_weight_anew_for_every_episode__B28(case):
     names = {RandomPolicy(): 1.0, RandomPolicy(): 2.0, RandomPolicy(): 5.0}
     env = make(case, 300, names, seed=1)
@@ -655,7 +655,7 @@ def test_opponents_share_the_seats_by_weight_anew_for_every_episode__B28(case):
     assert changed == 20
 
 
-@each_room
+@each_game
 def test_an_opponent_of_weight_zero_never_plays(case):
     spy = Spy()
     env = make(case, 30, {"random": 1, spy: 0}, seed=1)
@@ -663,14 +663,14 @@ def test_an_opponent_of_weight_zero_never_plays(case):
     assert spy.views == []
 
 
-@each_room
+@each_game
 def test_opponents_may_be_a_name_a_policy_a_list_or_weights(case):
     for opponents in ("heuristic", RandomPolicy(), ["random", "heuristic"], ("random",), {"random": 3}):
         env = make(case, 4, opponents, seed=1)
         Transitions(env, 5, policy_streams(4, 1))
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -698,7 +698,7 @@ def test_wrong_arguments_are_refused_in_one_sentence_that_names_them(case, optio
     assert "\n" not in str(refused.value)
 
 
-@each_room
+@each_game
 def test_unknown_games_and_options_are_refused(case):
     with pytest.raises(ValueError, match="no game named 'nothing'"):
         SB3VecEnv("nothing", 4)
@@ -745,7 +745,7 @@ def test_all_seats_of_a_game_are_paid_what_the_parallel_env_pays(room):
 # ------------------------------------------------------------------------------------------- K11: the VecEnv contract
 
 
-@each_room
+@each_game
 def test_contract_of_a_vecenv__B36(case):
     env = make(case, 5, seed=1)
     assert env.num_envs == 5
@@ -769,7 +769,7 @@ def test_contract_of_a_vecenv__B36(case):
     env.close()
 
 
-@each_room
+@each_game
 def test_observations_are_inside_the_space__B21(case):
     env = make(case, 16, MIXED, seed=1)
     for row in Transitions(env, 50, policy_streams(16, 1)).of:
@@ -777,7 +777,7 @@ def test_observations_are_inside_the_space__B21(case):
             assert env.observation_space.contains(np.frombuffer(seen, np.float32))
 
 
-@each_room
+@each_game
 def test_rendering_shows_the_first_game_in_each_mode__B49(case, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     env = make(case, 3, seed=1, render_mode="ansi")
@@ -808,7 +808,7 @@ def largest(case):
     return case[0], max(configs, key=lambda config: new_batch((case[0], config), 1, 0).game.num_actions)
 
 
-@each_room
+@each_game
 def test_maskableppo_learns_two_iterations_and_its_frozen_copy_stays_frozen__B28(case):
     env = VecMonitor(make(case, 16, "random", seed=1))
     model = learner(env)
@@ -831,7 +831,7 @@ def test_entropy_at_step_0_is_the_mean_log_of_the_number_of_legal_actions__B05(c
     assert entropy == pytest.approx(np.log(masks.sum(axis=1)).mean(), rel=0.05)
 
 
-@each_room
+@each_game
 def test_training_with_a_tenfold_learning_rate_on_the_largest_action_space_stays_finite__B05(case):
     env = make(largest(case), 16, "random", seed=1)
     for seed in range(2):
@@ -860,7 +860,7 @@ class _Logger:
         pass
 
 
-@each_room
+@each_game
 def test_observations_at_their_extremes_give_finite_logits__B05(case):
     env = make(case, 4, seed=1)
     model = learner(env)
@@ -871,7 +871,7 @@ def test_observations_at_their_extremes_give_finite_logits__B05(case):
         assert torch.isfinite(distribution.distribution.logits).all()
 
 
-@each_room
+@each_game
 def test_maskable_evaluation_of_an_untrained_model_makes_no_illegal_move__B04(case):
     env = VecMonitor(make(case, 8, "random", seed=1))
     model = learner(env)
@@ -912,7 +912,7 @@ def test_no_shipped_code_evaluates_without_masks_or_switches_validation_off__B04
             assert ".predict(" not in text or "action_masks" in text, path
 
 
-@each_room
+@each_game
 def test_make_vecs_env_becomes_an_sb3_env_of_the_same_games__B36(case):
     gym_id = {"lama_v0": "llama_envs/Lama-v0", "llama_llama_v0": "llama_envs/LlamaLlama-v0"}[case[0]]
     envs = gymnasium.make_vec(gym_id, num_envs=6, opponents="random", **case[1])

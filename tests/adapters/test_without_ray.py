@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rooms import run_python
+from tests.cases import run_python
 
 NO_RAY = "import sys; sys.modules['ray'] = None; "
 

@@ -11,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 import torch
-from rooms import ROOMS, each_room, every_case, middle, new_batch, run_python
+from tests.cases import ROOMS, each_game, every_case, middle, new_batch, run_python
 from sb3_contrib import MaskablePPO
 from scipy import stats
 
@@ -359,7 +359,7 @@ def test_a_description_that_does_not_fit_the_weights_or_the_game_is_refused(save
     refusal(relabel(saved[1], tmp_path / "model.zip", **changes))
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("name", ["ppo", "ppo:", "ppo_sample", "ppo_sample:"])
 def test_a_name_without_a_path_says_how_it_is_written(case, name):
     with pytest.raises(ValueError, match="ppo:PATH"):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from rooms import CHECKOUT, run_python
+from tests.cases import CHECKOUT, run_python
 
 PACKAGE = CHECKOUT / "llama_envs"
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/rules.py"))

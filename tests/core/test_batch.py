@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 import cloudpickle
 import numpy as np
 import pytest
-from rooms import (
-    each_room,
+from tests.cases import (
+    each_game,
     each_truncating,
     every_case,
     everything,
@@ -59,14 +59,14 @@ def test_same_seed_and_actions_give_the_same_games__B18(case):
 
 TRACE = """
 import sys
-from rooms import new_batch, play
+from tests.cases import new_batch, play
 from llama_envs.core.batch import policy_streams
 door, config = eval(sys.argv[1])
 print(play(new_batch((door, config), 8, 3, True), 200, policy_streams(8, 4)).digest())
 """
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize(
     "environment",
     [{"PYTHONHASHSEED": "1", "NUMBA_NUM_THREADS": "1"}, {"PYTHONHASHSEED": "2", "NUMBA_NUM_THREADS": "2"}],
@@ -321,7 +321,7 @@ def test_copy_and_original_do_not_touch_each_other__B25(case, copied):
     assert everything(twin) == before
 
 
-@each_room
+@each_game
 def test_arrays_from_a_buffer_that_cannot_be_written_to_are_copied__B25(case):
     """As shared memory and mapped files give them (Ray, joblib)."""
     batch, kept = middle(case, 20), []
@@ -338,7 +338,7 @@ def test_arrays_from_a_buffer_that_cannot_be_written_to_are_copied__B25(case):
     assert buffers == before
 
 
-@each_room
+@each_game
 def test_copy_of_a_fresh_batch_also_keeps_its_first_deal_at_the_first_reset__B25(case):
     batch = new_batch(case, 3, 3)
     twin = batch.clone()
@@ -346,7 +346,7 @@ def test_copy_of_a_fresh_batch_also_keeps_its_first_deal_at_the_first_reset__B25
     assert fields(twin.state) == fields(batch.state)
 
 
-@each_room
+@each_game
 def test_game_survives_pickling_as_the_same_object(case):
     game = game_of(case)
     assert pickle.loads(pickle.dumps(game)) is game
@@ -504,7 +504,7 @@ def test_actions_of_any_integer_kind_are_the_same__B22(case, kind):
     assert everything(batch) == everything(twin)
 
 
-@each_room
+@each_game
 def test_no_kind_of_argument_compiles_another_kernel__B22(case):
     """A read-only or strided argument must not cost a user half a minute of compilation."""
     batch = middle(case, 8)
@@ -610,7 +610,7 @@ def test_play_goes_on_after_a_refused_action(case):
     assert play(batch, 30, policy_streams(6, 2)).digest() == play(twin, 30, policy_streams(6, 2)).digest()
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize(
     "seats", [-1, "n", [0, 0], 0.0, [0.0] * 4, True, [True] * 4, "0", None, [0, 1, -1, 0]], ids=repr
 )
@@ -622,7 +622,7 @@ def test_wrong_seats_are_refused(case, seats):
             ask(seats)
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("where", [[True], [1, 0, 1, 0], True, "1111", None], ids=repr)
 def test_wrong_where_is_refused_and_changes_nothing(case, where):
     batch = middle(case, 4)
@@ -636,7 +636,7 @@ def test_wrong_where_is_refused_and_changes_nothing(case, where):
     assert everything(batch) == before
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("num_games", [0, -1, 1.5, "4", True, None, 2**31], ids=repr)
 def test_wrong_number_of_games_is_refused(case, num_games):
     with pytest.raises(ValueError, match=r"^num_games must be an integer from 1 to "):
@@ -886,7 +886,7 @@ def test_an_illegal_action_in_the_last_part_moves_no_game_of_the_others(case, sm
     assert everything(batch) == before
 
 
-@each_room
+@each_game
 def test_threads_end_when_every_game_is_over_and_a_part_may_end_earlier(case, small_parts):
     batch, alone = in_threads(case, 6, 2, autoreset=False), in_threads(case, 6, 1, autoreset=False)
     streams = policy_streams(6, 4)
@@ -901,7 +901,7 @@ def test_threads_end_when_every_game_is_over_and_a_part_may_end_earlier(case, sm
         batch.step(np.zeros(6, np.int64))
 
 
-@each_room
+@each_game
 @each_copy
 def test_copies_and_forked_processes_go_on_in_threads(case, copied, small_parts):
     batch = in_threads(case, 8, 2)
@@ -917,7 +917,7 @@ def digest_of(batch):
     return play(batch, 20, policy_streams(8, 5)).digest()
 
 
-@each_room
+@each_game
 def test_where_the_system_gives_no_thread_no_game_moves(case, small_parts, monkeypatch):
     batch, start, started = in_threads(case, 30, 9), threading.Thread.start, []
 
@@ -942,7 +942,7 @@ INTERRUPTED = """
 import signal, sys, time
 import numpy as np
 import llama_envs.core.batch as core
-from rooms import new_batch, everything
+from tests.cases import new_batch, everything
 from llama_envs.core.batch import policy_streams
 core.GAMES_PER_THREAD = 8
 door, config = eval(sys.argv[1])
@@ -972,7 +972,7 @@ print("whole")
 """
 
 
-@each_room
+@each_game
 def test_an_interrupt_never_leaves_a_step_half_done_or_threads_hanging(case):
     assert run_python(INTERRUPTED, repr(case)) == "whole"
 
@@ -998,7 +998,7 @@ def test_bad_numbers_of_threads_are_refused(threads):
         in_threads(("lama_v0", {}), 8, threads)
 
 
-@each_room
+@each_game
 def test_batches_in_threads_of_the_caller_share_threads_without_harm(case, small_parts):
     batches = [in_threads(case, 8, 2) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
@@ -1043,7 +1043,7 @@ def test_nothing_stays_allocated_and_no_buffer_moves_after_construction(case):
     assert {n: v.ctypes.data for n, v in vars(batch).items() if isinstance(v, np.ndarray)} == places
 
 
-@each_room
+@each_game
 def test_batch_says_its_length_and_what_it_is(case):
     batch = new_batch(case, 7)
     assert len(batch) == batch.num_games == 7

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rooms import CHECKOUT, each_room, every_case, fields, new_batch, play, play_in_worker, run_python
+from tests.cases import CHECKOUT, each_game, every_case, fields, new_batch, play, play_in_worker, run_python
 
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.compile import JIT, kernel, python_function, source_fingerprint
@@ -162,7 +162,7 @@ def test_with_compilation_off_results_are_the_same(here, tmp_path):
 
 SEVERAL = """
 import sys
-from rooms import fields, new_batch, play
+from tests.cases import fields, new_batch, play
 from llama_envs.core.batch import policy_streams
 batch, streams = new_batch(eval(sys.argv[1]), 3, 3, True), policy_streams(3, 4)
 trace, worlds = play(batch, 60, streams), policy_streams(3, 5)
@@ -254,7 +254,7 @@ def test_kernel_keeps_name_doc_and_the_python_function():
 # ---------------------------------------------------------------------------------------------------- processes (B52)
 
 
-@each_room
+@each_game
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_worker_processes_play_as_the_parent_does_after_it_has_run_kernels__B52(case, method):
@@ -267,7 +267,7 @@ def test_worker_processes_play_as_the_parent_does_after_it_has_run_kernels__B52(
         pool.join()
 
 
-@each_room
+@each_game
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_an_error_in_a_worker_reaches_the_parent_as_itself__B52(case):
     with multiprocessing.get_context().Pool(1) as pool, pytest.raises(ValueError, match=r"^seed must be an integer"):

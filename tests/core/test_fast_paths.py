@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rooms import each_room, every_case, fields, new_batch, run_python
+from tests.cases import each_game, every_case, fields, new_batch, run_python
 
 import agents
 from llama_envs.core.batch import policy_streams
@@ -120,7 +120,7 @@ def test_row_of_counts_is_the_same_in_plain_python():
 
 
 @needs_numba
-@each_room
+@each_game
 def test_kernels_leave_no_memory_behind(case):
     """A kernel that is not said to allocate, but gets an array from another kernel, would never free it."""
     from numba.core.runtime import _nrt_python, rtsys

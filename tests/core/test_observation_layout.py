@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rooms import each_room, every_case, game_of, middle
+from tests.cases import each_game, every_case, game_of, middle
 
 from llama_envs.core.observation import Observation, Slice
 from llama_envs.core.registry import make_game
@@ -112,7 +112,7 @@ def test_decoding_and_dividing_again_gives_the_same_vector(case):
     assert again == pytest.approx(vectors, abs=1e-6)
 
 
-@each_room
+@each_game
 def test_vectors_are_float32_and_tell_positions_apart(case):
     vectors = every_seat(case)
     assert vectors.dtype == np.float32

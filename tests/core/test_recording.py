@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rooms import Case, each_room, every_case, fields, new_batch
+from tests.cases import Case, each_game, every_case, fields, new_batch
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.recording import (
@@ -77,7 +77,7 @@ def test_a_game_read_from_its_line_is_replayed_state_by_state(case: Case, tmp_pa
     assert [game.policies for game in again] == [tuple(f"seat {i}" for i in range(batch.game.num_players))] * 5
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("seed", [7, [5, 2**64 - 1, 3]], ids=["one seed", "a seed for each"])
 def test_later_episodes_and_every_kind_of_seed_are_replayed(case: Case, seed: Any) -> None:
     batch = new_batch(case, 3, seed=seed)
@@ -90,7 +90,7 @@ def test_later_episodes_and_every_kind_of_seed_are_replayed(case: Case, seed: An
     assert fields(ends.state) == fields(batch.state)
 
 
-@each_room
+@each_game
 def test_a_position_on_the_way_is_the_one_that_was_there(case: Case) -> None:
     batch = new_batch(case, 2, seed=1)
     games, states = played(batch)
@@ -99,7 +99,7 @@ def test_a_position_on_the_way_is_the_one_that_was_there(case: Case) -> None:
     assert fields(position(games[0]).state) == states[-1]
 
 
-@each_room
+@each_game
 def test_an_unfinished_game_is_recorded_and_replayed(case: Case) -> None:
     batch = new_batch(case, 2, seed=1)
     games, states = played(batch, steps=4)
@@ -109,7 +109,7 @@ def test_an_unfinished_game_is_recorded_and_replayed(case: Case) -> None:
     assert fields(position(nothing[0]).state) == states[0]
 
 
-@each_room
+@each_game
 def test_games_that_wait_are_not_recorded_while_they_wait(case: Case) -> None:
     batch = new_batch(case, 2, seed=1)
     recorder = Recorder(batch)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from compat import STATUSES, kept
-from rooms import CHECKOUT
+from tests.compat import STATUSES, kept
+from tests.cases import CHECKOUT
 
 from experiments.docs import outdated, readmes
 from llama_envs.core.registry import game_names

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 from open_spiel.python import policy as spiel_policy
 from open_spiel.python.algorithms import expected_game_score, exploitability
-from rooms import CHECKOUT
+from tests.cases import CHECKOUT
 from scipy.optimize import linprog
 
 import agents  # noqa: F401

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from rooms import CHECKOUT
+from tests.cases import CHECKOUT
 
 from experiments import peers, throughput
 from experiments.instructions import NotHere, count_instructions

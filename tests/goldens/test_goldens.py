@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from goldens.make import CASES, first_difference, path_of, play_game, read, write
+from tests.goldens.make import CASES, first_difference, path_of, play_game, read, write
 
 from llama_envs.core.registry import game_names, make_game
 

@@ -12,7 +12,7 @@ from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.deck import Card, Combination, Deck
 from llama_envs.llama_llama.game import make_game
 
-from .possible_worlds import View
+from tests.llama_llama.possible_worlds import View
 
 
 def small_deck(copies: tuple[int, ...], pairs: bool = False) -> Deck:

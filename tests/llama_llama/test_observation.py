@@ -12,7 +12,7 @@ from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.game import make_game
 
-from .tables import Table, expand, may_own, play, small_game
+from tests.llama_llama.tables import Table, expand, may_own, play, small_game
 
 CONFIGS = [LlamaLlamaConfig(num_players=n) for n in (2, 3, 4)] + [
     LlamaLlamaConfig(num_players=3, pass_counts=(7, 1, 2, 5), dummy_displays={3: (2,)}),

@@ -16,8 +16,8 @@ from llama_envs.core.game import Game
 from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.game import make_game
 
-from .possible_worlds import View, World, possible_worlds
-from .tables import expand, play, small_deck, small_game, view_of
+from tests.llama_llama.possible_worlds import View, World, possible_worlds
+from tests.llama_llama.tables import expand, play, small_deck, small_game, view_of
 
 DRAWS = 100_000
 

@@ -20,7 +20,7 @@ from llama_envs.llama_llama.deck import load_deck, random_deck, score_hands
 from llama_envs.llama_llama.game import make_game
 from llama_envs.llama_llama.state import DEAL, DUMMY_DRAW, DUMMY_GOAL, DUMMY_SEAT, NOTHING, PLACE, STATE
 
-from .tables import Table, expand, play, small_deck, small_game
+from tests.llama_llama.tables import Table, expand, play, small_deck, small_game
 
 MARKED = (1,) * 16  # every card is of its own kind
 

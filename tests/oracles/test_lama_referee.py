@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .lama import LamaReferee, penalty
+from tests.oracles.lama import LamaReferee, penalty
 
 LLAMA = 6
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .llama_llama import HANDS, LlamaLlamaReferee, copies_of, score_goal
+from tests.oracles.llama_llama import HANDS, LlamaLlamaReferee, copies_of, score_goal
 
 # The three cards of the rulebook's example, then simple ones for the other letters.
 A, B, D, C, E, F, G = range(7)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compat import COUNTS, record
-from rooms import CASES, Case, each_truncating, every_case, game_of
+from tests.compat import COUNTS, record
+from tests.cases import CASES, Case, each_truncating, every_case, game_of
 
 pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make test-ray`")
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from rooms import CHECKOUT
+from tests.cases import CHECKOUT
 
 pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make test-ray`")
 
@@ -31,7 +31,7 @@ import agents  # noqa: F401
 from agents.ppo import load_ppo
 from experiments import train_rllib
 from experiments.evaluate import play, summarise
-from experiments.on_ray import ray_map
+from llama_envs.cli.on_ray import ray_map
 from llama_envs.adapters.rllib import League, RLlibEnv, configure, masked_modules
 from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import game_names, make_game

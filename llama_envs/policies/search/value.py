@@ -20,7 +20,14 @@ from llama_envs.core.game import Game
 from llama_envs.policies.network import Network, load_value
 from llama_envs.policies.scripted import RandomPolicy
 from llama_envs.policies.search.budget import Budget
-from llama_envs.policies.search.rollout import Scratch, compile_pick, forget, make_scratch, named_rollout, rollout_kernel
+from llama_envs.policies.search.rollout import (
+    Scratch,
+    compile_pick,
+    forget,
+    make_scratch,
+    named_rollout,
+    rollout_kernel,
+)
 from llama_envs.policies.view import Actions, Policy, View
 
 VALUE_PREFIXES = ("network=", "ppo=")
@@ -96,9 +103,7 @@ def compile_look_ahead(rules: Rules, pick: Kernel) -> Kernel:
     sample_chance, apply_chance = rules.sample_chance, rules.apply_chance
 
     @kernel
-    def play_on(
-        state: State, params: Params, seat: int, scratch: Scratch, options: Floats, luck: Streams
-    ) -> float:
+    def play_on(state: State, params: Params, seat: int, scratch: Scratch, options: Floats, luck: Streams) -> float:
         """Play until ``seat`` must decide or the game is over; returns what it is paid."""
         paid = float(state.reward[seat])
         while True:
@@ -145,5 +150,7 @@ def build_value(game: Game, budget: Budget, path: str) -> ValuePolicy:
         raise ValueError("a value network is written mc:W:network=PATH, with the path of a policy file.")
     network = load_value(path, game)
     if network.inputs != ("observation",):
-        raise ValueError(f"the value network in {path} reads {' and '.join(network.inputs)}; a search has observations.")
+        raise ValueError(
+            f"the value network in {path} reads {' and '.join(network.inputs)}; a search has observations."
+        )
     return ValuePolicy(game, budget, network, named_rollout(game, "", "mc:W:network=PATH"))

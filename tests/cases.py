@@ -1,4 +1,7 @@
-"""The rooms that the generic tests walk through, and how they play in them. A new game is one more ``Room``."""
+"""The cases that the generic tests walk through, and how they play in them.
+
+What they need to know of a game stands in ``tests/<game>/cases.py``: a new game is one more such module.
+"""
 
 from __future__ import annotations
 
@@ -16,71 +19,46 @@ import pytest
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
+from llama_envs.core.registry import game_specs, make_game, spec_of
+from llama_envs.policies import Actions, Players, Policy, View, make_view
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
-
-class Room(NamedTuple):
-    """A game, the configurations that the tests use, and one whose limit cuts episodes short, if there is one."""
-
-    door: str
-    configs: tuple[dict[str, Any], ...]
-    truncating: dict[str, Any] | None = None
+Case = tuple[str, dict[str, Any]]  # the name of a game, and its options
 
 
-ROOMS = (
-    Room(
-        "lama_v0",
-        (
-            {"num_players": 2},
-            {"num_players": 3, "chip_exchange": "choice", "reward": "score"},
-            {"num_players": 4},
-            {"num_players": 5, "reward": "rank", "next_starter": "rotate", "max_rounds": 3},
-            {"num_players": 6, "chip_return": "auto", "target_score": 20},
-            {"num_players": 2, "num_ranks": 2, "copies": 3, "hand_size": 2, "target_score": 25},
-        ),
-        {"num_players": 3, "max_rounds": 1},
-    ),
-    Room(
-        "llama_llama_v0",
-        (
-            {"num_players": 2},
-            {"num_players": 3, "reward": "score"},
-            {"num_players": 4, "reward": "rank", "target_score": 60},
-        ),
-    ),
-)
-
-Case = tuple[str, dict[str, Any]]
+def cases_of(name: str) -> ModuleType:
+    """What the tests know of a game."""
+    return import_module(f"tests.{name}.cases")
 
 
-def _name(door: str, config: dict[str, Any]) -> str:
-    return "-".join([door, *(f"{key}={value}" for key, value in config.items())])
+GAMES = [spec.name for spec in game_specs() if (CHECKOUT / "tests" / spec.name / "cases.py").is_file()]
 
 
-def _param(door: str, config: dict[str, Any]) -> Any:
-    return pytest.param((door, config), id=_name(door, config))
+def _param(name: str, config: dict[str, Any]) -> Any:
+    return pytest.param((name, config), id="-".join([name, *(f"{key}={value}" for key, value in config.items())]))
 
 
-CASES = [_param(room.door, config) for room in ROOMS for config in room.configs]
-FIRST_CASES = [_param(room.door, room.configs[0]) for room in ROOMS]
-TRUNCATING_CASES = [_param(room.door, room.truncating) for room in ROOMS if room.truncating is not None]
+CASES = [_param(name, config) for name in GAMES for config in cases_of(name).CONFIGS]
+FIRST_CASES = [_param(name, cases_of(name).CONFIGS[0]) for name in GAMES]
+TRUNCATING_CASES = [_param(name, cases_of(name).TRUNCATING) for name in GAMES if cases_of(name).TRUNCATING is not None]
 
 every_case = pytest.mark.parametrize("case", CASES)
-each_room = pytest.mark.parametrize("case", FIRST_CASES)
+each_game = pytest.mark.parametrize("case", FIRST_CASES)
 each_truncating = pytest.mark.parametrize("case", TRUNCATING_CASES)
 
 
-def door(case: Case) -> ModuleType:
-    return import_module(f"llama_envs.{case[0]}")
+def api(case: Case) -> ModuleType:
+    """The public module of the game."""
+    return import_module(f"llama_envs.{spec_of(case[0]).id}")
 
 
 def game_of(case: Case) -> Game:
-    return new_batch(case, 1, seed=0).game
+    return make_game(case[0], **case[1])
 
 
 def new_batch(case: Case, num_games: int, seed: Any = 0, autoreset: bool = False, threads: int = 1) -> Batch:
-    return door(case).batch(num_games, seed=seed, autoreset=autoreset, threads=threads, **case[1])
+    return Batch(game_of(case), num_games, seed, autoreset, threads)
 
 
 def middle(case: Case, num_games: int, seed: int = 0, autoreset: bool = True) -> Batch:
@@ -93,6 +71,13 @@ def middle(case: Case, num_games: int, seed: int = 0, autoreset: bool = True) ->
         if (waiting & (batch.to_move >= 0)).any():
             batch.step(batch.sample_actions(streams), waiting)
     return batch
+
+
+def view_of(batch: Batch, policy: Policy, seed: int = 5) -> View:
+    """The view of ``policy`` on every game that goes on, whose seat to move it plays."""
+    rows = np.flatnonzero(batch.to_move >= 0)
+    seats = batch.to_move[rows].astype(np.int64)
+    return make_view(batch, rows, seats, policy_streams(batch.num_games, seed)[rows], policy)
 
 
 class Trace(NamedTuple):
@@ -133,9 +118,9 @@ def fields(states: np.ndarray) -> bytes:
 
 def everything(batch: Batch) -> bytes:
     """All that a batch holds, as bytes."""
-    plain = ("_streams", "_seeds", "_rows", "_episodes", "_fresh", "_mask", "_observation")
-    arrays = b"".join(getattr(batch, name).tobytes() for name in plain)
-    return fields(batch.state) + fields(batch.final_state) + arrays
+    arrays = [array for name, array in batch._buffers._asdict().items() if name not in ("states", "final")]
+    plain = b"".join(array.tobytes() for array in [*arrays, batch._fresh])
+    return fields(batch.state) + fields(batch.final_state) + plain
 
 
 def play_out(batch: Batch, streams: np.ndarray) -> np.ndarray:
@@ -148,11 +133,24 @@ def play_out(batch: Batch, streams: np.ndarray) -> np.ndarray:
     raise AssertionError("a game did not end within 20,000 decisions.")
 
 
+class Asked:
+    """A policy that does not say that it is a kernel, so that it is asked by ``act``."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self.needs_worlds = policy, policy.needs_worlds
+
+    def act(self, view: View) -> Actions:
+        return self.policy.act(view)
+
+
 class Diary:
     """Notes every action in games of one learner, whoever took it: ``games[i]`` is its episodes, (seat, actions)."""
 
     def __init__(self, games: Any) -> None:
-        games._all_random = False  # else a kernel plays on; test_random_opponents_* proves that it does the same
+        # kernels play on without a word; tests/policies/test_kernels.py proves that asking them is the same
+        games.opponents = [Asked(policy) for policy in games.opponents]
+        streams = games._players.streams
+        games._players = Players(games.batch, games.opponents, games._assignment, streams=streams)
         batch, step, reset = games.batch, games.batch.step, games.batch.reset
         self.games: list[list[tuple[int, list[int]]]] = [[] for _ in range(batch.num_games)]
         running: list[list[int]] = [[] for _ in range(batch.num_games)]
@@ -182,7 +180,7 @@ def play_in_worker(case: Case, seed: int) -> str:
 
 def run_python(code: str, *arguments: str, timeout: float = 120, **environment: str | None) -> str:
     """The output of ``code`` in a fresh interpreter; ``name=None`` removes an environment variable."""
-    variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT}{os.pathsep}{CHECKOUT / 'tests'}"}
+    variables = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
     for name, value in environment.items():
         if value is None:
             variables.pop(name, None)

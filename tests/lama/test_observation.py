@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lama_table import field, moments, positions, random_play, table
+from tests.lama.tables import field, moments, positions, random_play, table
 
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from lama.lama_table import table
+from tests.lama.tables import table
 from sb3_contrib import MaskablePPO
 from torch import nn
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lama_table import penalties, random_play
+from tests.lama.tables import penalties, random_play
 
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch, policy_streams

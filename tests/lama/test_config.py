@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lama_table import chi_square_p, table
-from lama_trace import trace
+from tests.lama.tables import chi_square_p, table
+from tests.lama.trace import trace
 
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch, policy_streams

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lama_table import act, chi_square_p, chips, count_cards, field, hand, legal, table
+from tests.lama.tables import act, chi_square_p, chips, count_cards, field, hand, legal, table
 
 from llama_envs import lama_v0
 from llama_envs.core.errors import IllegalAction, ResetNeeded

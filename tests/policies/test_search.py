@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from lama.lama_table import table
+from tests.lama.tables import table
 
 import agents  # noqa: F401
 from agents.ppo import actor, describe, write_model

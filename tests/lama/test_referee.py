@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from oracles.lama import LamaReferee
+from tests.oracles.lama import LamaReferee
 
 from llama_envs.core.game import Game
 from llama_envs.core.registry import make_game

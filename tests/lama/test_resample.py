@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lama_table import act, chi_square_p, count_cards, field, legal, positions, random_play, table, write_cards
+from tests.lama.tables import act, chi_square_p, count_cards, field, legal, positions, random_play, table, write_cards
 
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch, policy_streams

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from lama_table import penalties
+from tests.lama.tables import penalties
 
 from llama_envs import lama_v0
 from llama_envs.core.batch import policy_streams

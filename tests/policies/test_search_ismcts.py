@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lama.lama_table import table
+from tests.lama.tables import table
 
 import agents  # noqa: F401
 from llama_envs.policies.search import MonteCarloPolicy, TreeSearchPolicy

@@ -9,7 +9,7 @@ import types
 
 import numpy as np
 import pytest
-from rooms import each_room, every_case, everything, fields, game_of, middle, new_batch
+from tests.cases import each_game, every_case, everything, fields, game_of, middle, new_batch
 from scipy import stats
 
 import agents  # noqa: F401  (registers the shipped policies)
@@ -60,7 +60,7 @@ def registry():
     policy_module._REGISTRY.update(kept)
 
 
-@each_room
+@each_game
 def test_an_unknown_name_says_which_are_known_and_how_to_add_one(case):
     with pytest.raises(ValueError, match="unknown policy 'nobody'") as refused:
         make_policy("nobody:5", game_of(case))
@@ -69,34 +69,34 @@ def test_an_unknown_name_says_which_are_known_and_how_to_add_one(case):
         assert usage in message
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("spec", ["", ":", ":5", "Random", " random"])
 def test_nearly_a_name_is_unknown(case, spec):
     with pytest.raises(ValueError, match="unknown policy"):
         make_policy(spec, game_of(case))
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("spec", [None, 5, 0.5, b"random", object(), ["random"], RandomPolicy.act])
 def test_anything_but_a_name_or_a_policy_is_refused(case, spec):
     with pytest.raises(ValueError, match=r"^a policy must be a name or an object with act\(view\) and needs_worlds"):
         make_policy(spec, game_of(case))
 
 
-@each_room
+@each_game
 def test_a_policy_stands_for_itself(case):
     policy = RandomPolicy()
     assert make_policy(policy, game_of(case)) is policy
     assert isinstance(policy, Policy)
 
 
-@each_room
+@each_game
 def test_random_takes_no_argument(case):
     with pytest.raises(ValueError, match="'random' takes no argument, got '3'"):
         make_policy("random:3", game_of(case))
 
 
-@each_room
+@each_game
 def test_a_registered_name_is_known_with_its_argument_everywhere(case, registry):
     built = []
     register_policy("mine", lambda game, argument: built.append((game, argument)) or RandomPolicy(), "mine:NUMBER")
@@ -270,7 +270,7 @@ def test_a_scripted_choice_does_not_depend_on_hidden_cards__B01(case):
     assert (policy.act(look_at(batch, policy)) == true).all()
 
 
-@each_room
+@each_game
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))], ids=["deepcopy", "pickle"])
 def test_a_scripted_policy_can_be_copied(case, copied):
     batch = middle(case, 200)
@@ -339,14 +339,14 @@ def test_players_wait_when_every_game_is_over(case):
     assert not players.act(np.zeros(3, np.int64)).any()
 
 
-@each_room
+@each_game
 def test_two_seats_of_one_policy_have_their_own_streams(case):
     batch = new_batch(case, 50, 1)
     players = Players(batch, [RandomPolicy()], np.zeros((50, batch.game.num_players), np.int64), seed=1)
     assert len(np.unique(players.streams)) == players.streams.size
 
 
-@each_room
+@each_game
 def test_players_without_a_seed_are_others_each_time(case):
     batch = new_batch(case, 5, 1)
     assignment = np.zeros((5, batch.game.num_players), np.int64)

@@ -1,0 +1,1 @@
+"""Command lines: ``llama-envs evaluate``, ``tournament``, ``games``, ``policies`` (extra ``cli``)."""

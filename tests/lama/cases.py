@@ -1,0 +1,30 @@
+"""The configurations of L.L.A.M.A. that the generic tests play."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CONFIGS: tuple[dict[str, Any], ...] = (
+    {"num_players": 2},
+    {"num_players": 3, "chip_exchange": "choice", "reward": "score"},
+    {"num_players": 4},
+    {"num_players": 5, "reward": "rank", "next_starter": "rotate", "max_rounds": 3},
+    {"num_players": 6, "chip_return": "auto", "target_score": 20},
+    {"num_players": 2, "num_ranks": 2, "copies": 3, "hand_size": 2, "target_score": 25},
+)
+TRUNCATING: dict[str, Any] | None = {"num_players": 3, "max_rounds": 1}  # a limit cuts its episodes short
+SHORT: dict[str, Any] = {"target_score": 10}  # games of a few decisions
+OTHER_RULES: dict[str, Any] = {"next_starter": "rotate"}  # the same observation and actions
+
+GOLDENS: list[tuple[dict[str, Any], int]] = [
+    *(({"num_players": n}, n) for n in range(2, 7)),
+    ({"num_players": 4}, 2**64 - 1),
+    ({"num_players": 2, "reward": "score", "chip_return": "auto"}, 11),
+    ({"num_players": 3, "chip_exchange": "choice", "target_score": 60, "reward": "rank"}, 12),
+    ({"num_players": 5, "next_starter": "rotate", "first_player": 3, "max_rounds": 2, "reward": "score"}, 13),
+    ({"num_players": 6, "max_rounds": 1, "single_round_terminates": True, "chip_exchange": "choice"}, 14),
+    ({"num_players": 2, "num_ranks": 2, "copies": 3, "hand_size": 2, "chip_exchange": "choice"}, 15),
+    ({"num_players": 3, "num_ranks": 4, "copies": 3, "hand_size": 2, "target_score": 25}, 16),
+    ({"num_players": 4, "num_ranks": 7, "copies": 16, "hand_size": 12, "chip_exchange": "choice"}, 17),
+]
+EVERY_ACTION: dict[str, Any] = {"chip_exchange": "choice"}  # whose actions the goldens hold, all of them
