@@ -18,19 +18,19 @@ The record of every game has, besides its own fields (S is any number of seats, 
 ======================  ==========  ====================================================================================
 
 The record ``params`` holds the configuration, ``num_players`` (int) among it. The kernels work on one record ``state``
-and that one; those in brackets have a default:
+and that one; those in brackets have the default said here:
 
 ========================================================  ==============================================================
-``start_game(state, params)``                             an empty table, with the first chance event or decision pending
+``start_game(state, params)``                             an empty table, a chance event or decision pending
 ``legal_actions(state, params, seat, mask)``              ``mask[a]`` is set to whether ``seat`` may take ``a`` now
 ``apply(state, params, action)``                          clears ``reward``, takes the action of the seat to move; never
                                                           draws
-``chance_outcomes(state, params, probs) -> n``            writes the probabilities of the n outcomes of the pending event
+``chance_outcomes(state, params, probs) -> n``            writes the probabilities of the pending event's n outcomes
 ``apply_chance(state, params, outcome)``                  resolves the pending event; may add to ``reward``
 ``resample_hidden(state, params, seat, streams, i)``      redraws all that ``seat`` cannot know from what is possible
 ``observe(state, params, seat, out)``                     writes the observation of ``seat``, float32 in [0, 1]
-[``sample_chance(state, params, streams, i) -> k``]       draws an outcome from stream i; default: by ``chance_outcomes``
-[``resolve_chance(state, params, streams, i)``]           resolves events until a decision or the end; default: one by one
+[``sample_chance(state, params, streams, i) -> k``]       draws an outcome from stream i, by ``chance_outcomes``
+[``resolve_chance(state, params, streams, i)``]           resolves events one by one, until a decision or the end
 ========================================================  ==============================================================
 """
 

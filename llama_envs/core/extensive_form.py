@@ -1,4 +1,4 @@
-"""A game in extensive form: one move at a time, chance included, and what follows from it; for solvers and their libraries."""
+"""A game in extensive form: one move at a time, chance included; for solvers and their libraries."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Game:
     """One game with one configuration.
 
     Attributes:
-        spec: what is known of the game whatever its configuration; ``name``, ``version``, ``title``, ``id`` come from it.
+        spec: what is known of the game whatever its configuration; name, version, title and id come from it.
         config: the game's frozen config dataclass.
         num_players: seats.
         action_names: one name for each action; ``num_actions`` of them.

@@ -53,8 +53,8 @@ class GameSpec:
         players: the numbers of players that the config accepts, ascending.
         config: the config dataclass; ``config()`` is the default game.
         make_game: config -> Game; the same object for equal configs.
-        heuristic: argument -> the shipped rule of thumb, a :class:`PolicyKernel`; "" is its default. ValueError with one
-            sentence if the argument is wrong. None: the game ships none.
+        heuristic: argument -> the shipped rule of thumb, a :class:`PolicyKernel`; "" is its default. ValueError with
+            one sentence if the argument is wrong. None: the game ships none.
         baselines: folder with the trained policies that ship, ``<name>_<players>p.npz``; None: there are none.
         picture: decisions of the heuristic before the picture for the documentation; None: it has no picture.
     """

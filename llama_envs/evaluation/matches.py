@@ -126,7 +126,7 @@ def _play_deals(
     position = (np.arange(players) - rotation[:, None]) % players  # (games, seat) -> place in the deal's circle
     entrant = np.take_along_axis(
         np.repeat(circle, players, axis=0), position, axis=1
-    )  # (games, seat) -> who sits there
+    )  # (games, seat) -> who
     seat = np.argsort(entrant, axis=1)  # (games, entrant) -> where it sits
     per_game = np.repeat(seeds, players)
     batch = Batch(game, len(per_game), per_game)
@@ -181,9 +181,6 @@ class Comparison:
     Attributes:
         game: what was played.
         names: (P,) the policies.
-        share: (P,) float64, win share of each policy for each seat it holds; they sum to 1 unless games were cut short.
-        interval: (P,) float64, half of its 95 % interval over deals.
-        score: (P,) float64, mean final total, with ``score_interval``.
         standings: one row for each distinct name.
         deals: how many were played, each in every rotation of the seats.
         games: how many games count.
@@ -203,18 +200,22 @@ class Comparison:
 
     @property
     def share(self) -> Floats:
+        """(P,) float64: win share of each policy for each seat it holds; NaN where no game counted."""
         return self._column("share")
 
     @property
     def interval(self) -> Floats:
+        """(P,) float64: half of the 95 % interval of ``share`` over deals."""
         return self._column("interval")
 
     @property
     def score(self) -> Floats:
+        """(P,) float64: mean final total."""
         return self._column("score")
 
     @property
     def score_interval(self) -> Floats:
+        """(P,) float64: half of the 95 % interval of ``score`` over deals."""
         return self._column("score_interval")
 
     def _column(self, name: str) -> Floats:

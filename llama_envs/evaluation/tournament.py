@@ -75,7 +75,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Tournament:
-    """What was played, the tables of :mod:`llama_envs.evaluation.standings`, and how long each policy took to decide."""
+    """What was played, the tables of :mod:`llama_envs.evaluation.standings`, and how long each policy took."""
 
     plan: Plan
     results: Results

@@ -6,8 +6,8 @@ A name is, in this order:
 - one that an installed package offers in the entry-point group ``llama_envs.policies``;
 - ``package.module:Name`` or ``path/to/file.py:Name``, something of one's own.
 
-What an entry point or ``Name`` stands for is a policy, or whatever makes one: a class or function that takes nothing, the
-game, or the game and the argument that followed a second colon (``file.py:Name:argument``, else "").
+What an entry point or ``Name`` stands for is a policy, or whatever makes one: a class or function that takes nothing,
+the game, or the game and the argument that followed a second colon (``file.py:Name:argument``, else "").
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ A policy file is a numpy archive with an entry ``about`` (JSON) and the arrays o
 ``policy.K.weight``        (out, in) float32, layer K of the network that gives a logit for each action
 ``policy.K.bias``          (out,) float32
 ``value.K.…``              the same for the network that gives what the seat to move expects; may be missing
-``observation.mean``       (D,) float32, with ``observation.deviation`` what standardises the observation; may be missing
+``observation.mean``       (D,) float32; with ``observation.deviation`` it standardises the observation; may be missing
 =========================  =============================================================================================
 
 ``about`` holds ``format``, ``game`` and ``version``, the whole ``config`` (contents of a deck included; ``reward`` is
