@@ -51,7 +51,9 @@ def policy_of(
     policy = model.policy
     for name in ("mlp_extractor", "action_net", "value_net"):
         if not hasattr(policy, name):
-            raise ValueError(f"only actor-critic policies of Stable-Baselines3 can be saved so, got {type(policy).__name__}.")
+            raise ValueError(
+                f"only actor-critic policies of Stable-Baselines3 can be saved so, got {type(policy).__name__}."
+            )
     inputs = _inputs(policy, game)
     activations = {type(part) for net in (policy.mlp_extractor.policy_net, policy.mlp_extractor.value_net)
                    for part in net if not isinstance(part, nn.Linear)}  # fmt: skip
@@ -62,7 +64,11 @@ def policy_of(
     arrays: Arrays = {}
     for part in trained:
         trunk, head = {"policy": ("policy_net", "action_net"), "value": ("value_net", "value_net")}[part]
-        layers = [key.removesuffix(".weight") for key in state if key.startswith(f"mlp_extractor.{trunk}.") and key.endswith("weight")]
+        layers = [
+            key.removesuffix(".weight")
+            for key in state
+            if key.startswith(f"mlp_extractor.{trunk}.") and key.endswith("weight")
+        ]
         for number, layer in enumerate([*layers, head]):
             for kind in ("weight", "bias"):
                 arrays[f"{part}.{number}.{kind}"] = state[f"{layer}.{kind}"]

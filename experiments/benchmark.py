@@ -10,7 +10,6 @@ it alone. What the findings say is read off the intervals.
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import shlex
 import shutil
@@ -18,33 +17,33 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import rich
 import tyro
 from rich.progress import track
 
-import agents  # noqa: F401  (registers the shipped policies)
-from llama_envs.policies.baseline import FOLDER as BASELINES
-from experiments import exploit
+from experiments import baselines, exploit
 from llama_envs.cli.command import fail, run_or_exit
-from experiments.run_folder import open_run, versions, write_text
-from experiments.tournament import (
-    Tournament,
+from llama_envs.cli.run_folder import open_run
+from llama_envs.cli.tournament import (
     check_same,
-    make_plan,
     markdown,
     plus_minus,
     readable_matrix,
     readable_one_vs_rest,
     readable_standings,
-    run_tournament,
-    worker_pool,
+    run,
 )
+from llama_envs.core.files import write_text
 from llama_envs.core.game import Game
-from llama_envs.policies.policy import make_policy
-from llama_envs.core.registry import make_game
+from llama_envs.core.registry import game_specs, make_game
+from llama_envs.core.runs import versions
+from llama_envs.core.spec import GameSpec
+from llama_envs.core.validation import check_int
+from llama_envs.evaluation.tournament import Tournament, make_plan, worker_pool
+from llama_envs.policies import make_policy
+from llama_envs.policies.network import read_policy
 
 REPORT = Path(__file__).parent / "reports" / "benchmark.md"
 REFERENCE = "heuristic"
@@ -136,6 +135,14 @@ class Options:
     resume: bool = False
     """Go on with the run --name; give the options it was started with."""
 
+    def __post_init__(self) -> None:
+        if not 0 < self.scale < float("inf"):
+            raise ValueError(f"scale must be above 0, got {self.scale}.")
+        check_int("seed", self.seed, 0, 2**32 - 1)
+        check_int("workers", self.workers, 0, 1024)
+        if self.out is not None and self.out.exists() and not self.out.is_dir():
+            raise ValueError(f"out must be a folder, got the file {self.out}.")
+
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
@@ -208,7 +215,7 @@ def play_tournaments(setting: Setting, seed: int, folder: Path, pool: Executor) 
         words += ["--rest", rest] if rest else ["--design", design]
         commands[part] = f"python -m {shlex.join(words)}"
         write_text(folder / part / "command.txt", commands[part] + "\n")
-        done[part] = run_tournament(plan, folder / part, pool=pool)
+        done[part] = run(plan, folder / part, pool=pool)
     played = (done["table"], done.get("alone"), done.get("duel"))
     return Measured(setting, game, missing, *played, pd.DataFrame(), commands, folder)
 
@@ -478,7 +485,9 @@ def _section(measured: Measured, pictures: Path) -> list[str]:
         markdown(with_time(measured.table)),
         f"{len(measured.table.plan.tables)} tables, {setting.deals:,} deals. Win share is for each seat held; equality "
         f"is {1 / setting.players:.3f}. The rating is Bradley–Terry on the Elo scale, 0 being the median; alpha-rank "
-        "is the mass of a policy in the long run where populations imitate winners.",
+        "is the mass of a policy in the long run where populations imitate winners. Milliseconds a decision are what a "
+        "policy took; those that are one kernel (`random`, `heuristic`) play inside a compiled loop, and their time "
+        "includes the moves themselves.",
         "",
         "Pairs: of the wins that either took in their common games, the share of the row.",
         "",
@@ -550,46 +559,44 @@ def _exploit_section(results: Sequence[Measured]) -> list[str]:
 
 
 def baseline_section() -> list[str]:
-    """How the shipped baselines were made: their JSON files, and what is written about them by hand."""
-    rows, commands, libraries = [], [], {}
-    for file in sorted(BASELINES.glob("*.json")):
-        record: dict[str, Any] = json.loads(file.read_text())
-        against = record.get("evaluation", {}).get("against", {})
-        rows.append(
-            {
-                "baseline": file.stem,
-                "seed": str(record.get("seed", "–")),
-                "minutes": str(record.get("minutes", "–")),
-                "kB": f"{record['bytes'] / 1000:.0f}" if "bytes" in record else "–",
-                **{
-                    f"alone among {rival}": plus_minus(found["win_share"], found["win_share_95"])
-                    for rival, found in against.items()
-                },
-            }
-        )
-        commands += [f"- {file.stem}: `{line}`" for line in record.get("commands", [])]
-        libraries.update(record.get("versions", {}))
-    if not rows:
+    """How the shipped baselines were made: what their files say, and what is written about them by hand."""
+    lines: list[str] = []
+    for spec in game_specs():
+        lines += _baselines_of(spec)
+    return ["## How the baselines were made", "", *lines] if lines else []
+
+
+def _baselines_of(spec: GameSpec) -> list[str]:
+    files = baselines.shipped(spec)
+    if not files or spec.baselines is None:
         return []
-    lines = ["## How the baselines were made", "", markdown(pd.DataFrame(rows).fillna("–")), *commands, ""]
-    lines += ["Versions: " + ", ".join(f"{library} {number}" for library, number in libraries.items()) + ".", ""]
-    story = BASELINES / "README.md"
-    if story.is_file():
-        lines += [_demoted(story.read_text()).strip(), ""]
-    return lines
+    made = {file.stem: read_policy(file).about["made"] for file in files}
+    libraries = {library: number for record in made.values() for library, number in record["versions"].items()}
+    story = spec.baselines / "README.md"
+    return [
+        f"### {spec.title}",
+        "",
+        *([_demoted(story.read_text(encoding="utf-8"), 2), ""] if story.is_file() else [baselines.table(spec), ""]),
+        "The commands:",
+        "",
+        *(f"- {name}: `{line}`" for name, record in made.items() for line in record["commands"]),
+        "",
+        "Versions: " + ", ".join(f"{library} {number}" for library, number in libraries.items()) + ".",
+        "",
+    ]
 
 
-def _demoted(text: str) -> str:
-    """Markdown to stand inside a section: its first title left out, other headings one level down."""
-    lines = text.strip().splitlines()
+def _demoted(text: str, levels: int) -> str:
+    """Markdown to stand inside a section: without its title and comments, other headings so many levels down."""
+    lines = [line for line in text.strip().splitlines() if not line.startswith("<!--")]
     if lines and lines[0].startswith("# "):
         lines = lines[1:]
     inside_code = False
     shifted = []
     for line in lines:
         inside_code ^= line.startswith("```")
-        shifted.append(f"#{line}" if line.startswith("#") and not inside_code else line)
-    return "\n".join(shifted)
+        shifted.append(f"{'#' * levels}{line}" if line.startswith("#") and not inside_code else line)
+    return "\n".join(shifted).strip()
 
 
 def minutes_of(folder: Path) -> float:
@@ -598,11 +605,9 @@ def minutes_of(folder: Path) -> float:
     return (max(file.stat().st_mtime for file in results) - (folder / "command.txt").stat().st_mtime) / 60
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0]))
-    if not options.scale > 0:
-        fail(f"scale must be above 0, got {options.scale}.")
+    options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0], args=argv))
     settings = [setting.scaled(options.scale) for setting in (QUICK if options.quick else FULL)]
     kind = "benchmark-quick" if options.quick else "benchmark"
     name = options.name or f"{kind}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
@@ -615,7 +620,7 @@ def main() -> None:
         fail(f"stopped; --name {name} --resume goes on.")
     out = options.out or (folder if options.quick else REPORT.parent)
     out.mkdir(parents=True, exist_ok=True)
-    command = (folder / "command.txt").read_text().strip()
+    command = (folder / "command.txt").read_text(encoding="utf-8").strip()
     text = report(results, options.seed, options.quick, minutes_of(folder), command, out)
     write_text(out / REPORT.name, text)
     print(f"report: {out / REPORT.name}")

@@ -1,17 +1,19 @@
 """Distil a search agent into a network: what it thinks of every action, learned from many cheap searches.
 
-    python -m experiments.distill lama --num-players 4 --teacher mc:8
+    python -m experiments.distill <game> --num-players 4 --teacher mc:8
 
 Games are played by the network and by scripted opponents; in every position that comes up the teacher (flat Monte
 Carlo) estimates each legal action, and the network learns to predict those estimates (DAgger, Ross et al. 2011, with
 values in place of labels). The noise of one estimate is large, but the network averages over positions, so few worlds
-each are enough. ``runs/<name>/model.zip`` plays as ``ppo:PATH``, and ``experiments.train --start`` goes on from it.
+each are enough. ``runs/<name>/model.zip`` plays as ``ppo:PATH``, and ``experiments.train --start`` goes on from it. Its
+value network is not trained, and not in the file.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -22,16 +24,17 @@ import pandas as pd
 import torch
 from rich.progress import Progress
 
-import agents  # noqa: F401  (registers the shipped policies)
-from agents.ppo import PPOPolicy
-from llama_envs.policies.search import MonteCarloPolicy
+from agents.ppo import TorchPolicy, save_model
 from experiments import train
+from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.cli.command import game_of, parse, run_or_exit
-from experiments.run_folder import open_run, write_atomically
+from llama_envs.cli.run_folder import open_run
 from llama_envs.core.batch import Batch, policy_streams
+from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.validation import check_int
-from llama_envs.policies.policy import Policy, look, make_policy
+from llama_envs.policies import Policy, make_policy, make_view
+from llama_envs.policies.search import MonteCarloPolicy
 
 UNIT = 5.0  # points of the game for which the network learns 1
 
@@ -48,8 +51,9 @@ class Options:
     """Positions that the teacher looks at."""
     teacher: str = "mc:8"
     """Whose values are learned: mc:W[:ROLLOUT]."""
-    opponents: str = "heuristic"
-    """Who plays the other seats in half of the games; in the rest the network does."""
+    opponents: str = "auto"
+    """Who plays the other seats in half of the games, "auto" being the game's heuristic, or "random" without one; in
+    the rest the network does."""
     explore: float = 0.05
     """Share of random moves."""
     scale: float = 1.0
@@ -80,15 +84,15 @@ class Options:
             ("memory", 2**28), ("threads", 1024),
         ):  # fmt: skip
             check_int(field, getattr(self, field), 1, most)
+        check_int("seed", self.seed, 0, 2**32 - 1)
         check_int("deals", self.deals, 0, 10_000_000)
         if not 0 <= self.explore <= 1:
             raise ValueError(f"explore must be a share from 0 to 1, got {self.explore}.")
         if not 0 < self.learning_rate <= 1:
             raise ValueError(f"learning_rate must lie above 0 and at most at 1, got {self.learning_rate}.")
-        if not self.scale > 0:
+        if not 0 < self.scale < float("inf"):
             raise ValueError(f"scale must be above 0, got {self.scale}.")
-        if not self.layers or min(self.layers) < 1:
-            raise ValueError(f"layers must be one or more positive widths, got {self.layers}.")
+        train.check_layers(self.layers)
 
 
 class Memory:
@@ -123,7 +127,9 @@ class Lesson:
         teacher = make_policy(options.teacher, game)
         if not isinstance(teacher, MonteCarloPolicy):
             raise ValueError(f"teacher must be mc:W or mc:W:ROLLOUT, got {options.teacher!r}.")
-        self.teacher, self.student, self.opponents = teacher, student, make_policy(options.opponents, game)
+        rule = "heuristic" if game.spec.heuristic is not None else "random"
+        opponents = make_policy(rule if options.opponents == "auto" else options.opponents, game)
+        self.teacher, self.student, self.opponents = teacher, student, opponents
         self.options = options
         self.batch = Batch(game, options.num_envs, options.seed, autoreset=True)
         self.batch.reset()
@@ -134,12 +140,12 @@ class Lesson:
         """One move in every game."""
         batch, options = self.batch, self.options
         rows, seats = np.arange(options.num_envs), batch.to_move.astype(np.int64)
-        view = look(batch, rows, seats, self.streams[0], self.teacher)
+        view = make_view(batch, rows, seats, self.streams[0], self.teacher)
         values = self.teacher.values(view)
         memory.add(view.observation, view.mask, values / UNIT)
         actions = self.student.act(view)
         self.streams[0] = view.streams
-        theirs = look(batch, rows, seats, self.streams[1], self.opponents)
+        theirs = make_view(batch, rows, seats, self.streams[1], self.opponents)
         scripted = self.opponents.act(theirs)
         self.streams[1] = theirs.streams
         own_seat = (batch.episode.astype(np.int64) + rows // 2) % batch.game.num_players
@@ -151,14 +157,12 @@ class Lesson:
 def distil(game: Game, options: Options, folder: Path) -> None:
     """Play, learn, and write the model, its metrics and its evaluation."""
     torch.set_num_threads(options.threads)
-    settings = train.Options(
-        seed=options.seed, layers=options.layers, num_envs=game.num_players, rollout=1, batch_size=game.num_players
-    )
-    model, _ = train.build(game, settings, folder)
+    settings = train.Options(seed=options.seed, layers=options.layers)
+    model = train.new_model(game, SB3VecEnv(game, 1), settings)
     network = torch.nn.Sequential(
         model.policy.features_extractor, model.policy.mlp_extractor.policy_net, model.policy.action_net
     )
-    lesson = Lesson(game, options, PPOPolicy(network))
+    lesson = Lesson(game, options, TorchPolicy(network))
     memory = Memory(game, options.memory)
     rng = np.random.default_rng(options.seed)
     optimizer = torch.optim.Adam(network.parameters(), options.learning_rate)
@@ -174,6 +178,11 @@ def distil(game: Game, options: Options, folder: Path) -> None:
             losses = [
                 learn(network, optimizer, *memory.sample(rng, options.batch_size)) for _ in range(options.updates)
             ]
+            if not np.isfinite(losses).all():
+                raise ValueError(
+                    f"distilling failed: after {memory.seen:,} positions the loss is not finite; try a lower "
+                    f"learning_rate."
+                )
             rows.append({"step": memory.seen, "loss": np.mean(losses), "seconds": time.perf_counter() - started})
             progress.update(task, completed=memory.seen)
     with torch.no_grad():
@@ -181,7 +190,8 @@ def distil(game: Game, options: Options, folder: Path) -> None:
             parameter *= UNIT / options.scale
     frame = pd.DataFrame(rows)
     write_atomically(folder / "metrics.csv", lambda path: frame.to_csv(path, index=False))
-    write_atomically(folder / "model.zip", model.save)
+    model.num_timesteps = memory.seen
+    write_atomically(folder / "model.zip", lambda path: save_model(model, game, path, trained=("policy",)))
     if options.deals:
         train.report(game, folder / "model.zip", options.deals, options.seed, folder / "evaluation.csv")
 
@@ -199,9 +209,9 @@ def learn(
     return loss.item()
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    call = parse(Options, __doc__.partition("\n")[0])
+    call = parse(Options, __doc__.partition("\n")[0], argv)
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     name = (
@@ -211,7 +221,7 @@ def main() -> None:
     run_or_exit(lambda: Lesson(game, options, make_policy("random", game)))  # before anything is written
     config = {"game": game.id, **call.config, **dataclasses.asdict(options)}
     folder = run_or_exit(lambda: open_run(name, config, resume=False))
-    distil(game, options, folder)
+    run_or_exit(lambda: distil(game, options, folder))
     print(f"model: {folder / 'model.zip'}")
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +25,11 @@ import rich
 import torch
 import tyro
 from rich.progress import track
-from scipy import stats
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 
-import agents  # noqa: F401  (registers the shipped policies)
-from agents.ppo import actor, actor_weights, probabilities
-from llama_envs.policies.tabular import save_table
-from experiments import train
-from llama_envs.cli.command import run_or_exit
-from experiments.run_folder import command_line, write_atomically, write_text
-from experiments.sequence_form import (
+from agents.ppo import actor, actor_weights
+from agents.sequence_form import (
     CFRPlus,
-    Floats,
     SequenceForm,
     best_response,
     enumerate_game,
@@ -48,10 +42,19 @@ from experiments.sequence_form import (
     strategy_table,
     uniform_strategy,
 )
+from experiments import train
+from llama_envs.cli.command import run_or_exit
+from llama_envs.core.contract import Floats
+from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.game import Game
-from llama_envs.policies.policy import make_policy
-from llama_envs.core.registry import make_game
+from llama_envs.core.registry import game_names, make_game
+from llama_envs.core.runs import command_line
+from llama_envs.core.validation import check_int
+from llama_envs.evaluation.intervals import ratio
 from llama_envs.llama_llama.deck import Card, Combination, Deck
+from llama_envs.policies import make_policy
+from llama_envs.policies.network import probabilities
+from llama_envs.policies.tabular import save_table
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -68,7 +71,8 @@ class Options:
     quick: bool = False
     """The smaller variants, fewer seeds and steps."""
     variants: tuple[str, ...] = ()
-    """Only these variants, by name; PPO is trained on those of them that the report draws."""
+    """Only these variants, by name, or other registered games, each with its default options; PPO is trained on those
+    variants that the report draws, and on such games."""
     out: Path | None = None
     """Folder of the report; by default experiments/reports, or with --quick or --variants runs/exact/quick."""
     tables: Path = Path("runs/exact")
@@ -77,6 +81,14 @@ class Options:
     """Seeds of PPO; 0 leaves it out."""
     steps: int = 500_000
     """Decisions that PPO learns from, for each seed."""
+
+    def __post_init__(self) -> None:
+        check_int("seeds", self.seeds, 0, 2**16)
+        check_int("steps", self.steps, 1, 10**12)
+        for name in ("out", "tables"):
+            path = getattr(self, name)
+            if path is not None and path.exists() and not path.is_dir():
+                raise ValueError(f"{name} must be a folder, got the file {path}.")
 
     @property
     def folder(self) -> Path:
@@ -180,9 +192,11 @@ VARIANTS = (
 def chosen_variants(options: Options) -> list[Variant]:
     """The variants that a run is about; ValueError for an unknown name."""
     known = {variant.name: variant for variant in VARIANTS}
+    known |= {name: Variant(name, name, {}, ppo=True) for name in game_names()}
     for name in options.variants:
         if name not in known:
-            raise ValueError(f"there is no variant {name!r}; the variants are {', '.join(known)}.")
+            listed = ", ".join(variant.name for variant in VARIANTS)
+            raise ValueError(f"there is no variant {name!r} and no game of this name; the variants are {listed}.")
     if options.variants:
         return [known[name] for name in options.variants]
     return [variant for variant in VARIANTS if not (options.quick and variant.slow)]
@@ -322,7 +336,7 @@ def train_ppo(form: SequenceForm, seed: int, steps: int) -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         model, keeper = train.build(form.game, options, Path(folder))
         measure = NashConvDuringTraining(form, list(options.layers), EVERY)
-        model.learn(options.steps, callback=CallbackList([keeper, measure]), reset_num_timesteps=False)
+        train.learn(model, options.steps, CallbackList([keeper, measure]), quiet=True)
         model.logger.close()
     return pd.DataFrame(measure.rows).assign(seed=seed)
 
@@ -337,21 +351,17 @@ def train_all(solutions: dict[str, Solution], names: list[str], options: Options
 
 
 def references(form: SequenceForm) -> dict[str, float]:
-    """NashConv of policies without learning, in percent of the payoff range."""
-    strategies = {
-        "random": uniform_strategy(form),
-        "heuristic": strategy_of_deterministic(form, make_policy("heuristic", form.game)),
-    }
+    """NashConv of policies without learning, in percent of the payoff range; the heuristic if the game has one."""
+    strategies = {"random": uniform_strategy(form)}
+    if form.game.spec.heuristic is not None:
+        strategies["heuristic"] = strategy_of_deterministic(form, make_policy("heuristic", form.game))
     return {name: 100 * nash_conv(form, strategy) / form.payoff_range for name, strategy in strategies.items()}
 
 
 def over_seeds(values: npt.ArrayLike) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % t interval (NaN for a single seed)."""
+    """Mean, and half the width of its 95 % t interval (infinite for a single seed)."""
     array = np.asarray(values, np.float64)
-    if len(array) < 2:
-        return float(array.mean()), float("nan")
-    half = stats.t.ppf(0.975, len(array) - 1) * array.std(ddof=1) / np.sqrt(len(array))
-    return float(array.mean()), float(half)
+    return ratio(array, np.ones(len(array)))
 
 
 def draw_curves(curves: pd.DataFrame, lines: dict[str, dict[str, float]], path: Path) -> None:
@@ -368,7 +378,8 @@ def draw_curves(curves: pd.DataFrame, lines: dict[str, dict[str, float]], path: 
             summary = [over_seeds(row) for row in table.to_numpy()]
             mean, half = np.array(summary).T
             drawn = axis.plot(table.index / 1e3, mean, label=label)[0]
-            axis.fill_between(table.index / 1e3, mean - half, mean + half, alpha=0.25, color=drawn.get_color())
+            if np.isfinite(half).all():
+                axis.fill_between(table.index / 1e3, mean - half, mean + half, alpha=0.25, color=drawn.get_color())
         for style, (policy, value) in zip(("--", ":", "-."), lines[name].items(), strict=False):
             axis.axhline(value, linestyle=style, color="0.4", linewidth=1, label=policy)
         axis.set_title(name)
@@ -455,8 +466,7 @@ def findings(solutions: dict[str, Solution]) -> str:
         worst = max(row["nash_conv_percent"] for row in two)
         texts.append(
             f"""- Two players: NashConv is at most {worst:.4f} % of the payoff range. The value, what each seat is paid
-            at equilibrium, seat 0 first, is unique, and best responses prove the ± after it. In L.L.A.M.A. seat 0
-            opens; in Llama Llama both decide at once."""
+            at equilibrium, seat 0 first, is unique, and best responses prove the ± after it. {who_opens(two)}"""
         )
     if len(two) < len(rows):
         unsolved = f"It stayed above 0.1 % in {', '.join(far)}, which is not solved." if far else ""
@@ -473,6 +483,14 @@ def findings(solutions: dict[str, Solution]) -> str:
             `{worst_row["variant"]}`. An observation counts what happened and forgets the order."""
         )
     return "\n".join(map(prose, texts))
+
+
+def who_opens(rows: list[dict[str, Any]]) -> str:
+    """One sentence on the games among ``rows`` that are known here."""
+    known = {"lama": "in L.L.A.M.A. seat 0 opens", "llama_llama": "in Llama Llama both decide at once"}
+    found = [text for game, text in known.items() if any(row["variant"].startswith(f"{game}-") for row in rows)]
+    text = "; ".join(found)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def variants_text(variants: list[Variant]) -> str:
@@ -510,16 +528,17 @@ def ppo_text(options: Options, solutions: dict[str, Solution], curves: pd.DataFr
     for name, runs in curves.groupby("variant", sort=False):
         solution = solutions[str(name)]
         first, last = runs["steps"] == runs["steps"].min(), runs["steps"] == runs["steps"].max()
+        found = references(solution.form)
         end, half = over_seeds(runs.loc[last, "nash_conv_percent"])
         cells = [
             interval(*over_seeds(runs.loc[first, "nash_conv_percent"])),
             interval(end, half),
             interval(*over_seeds(runs.loc[last, "nash_conv_of_average_percent"])),
-            *(f"{value:.2f}" for value in references(solution.form).values()),
+            *(f"{found[policy]:.2f}" if policy in found else "–" for policy in ("random", "heuristic")),
             f"{max(solution.row['nash_conv_percent'], 0.0):.4f}",
         ]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
-        if not end - half <= 100 * LEAST_GOOD:
+        if end - (half if np.isfinite(half) else 0.0) > 100 * LEAST_GOOD:
             far.append(f"{end:.1f} % in `{name}`")
     reached = f"PPO's self-play came within {100 * LEAST_GOOD:g} % of the payoff range."
     missed = f"""**PPO's self-play did not reach equilibrium**: it ended at {" and ".join(far)}. Nothing promises that
@@ -547,7 +566,7 @@ def ppo_text(options: Options, solutions: dict[str, Solution], curves: pd.DataFr
 
 def interval(mean: float, half: float) -> str:
     """Mean ± half width."""
-    return f"{mean:.2f}" if np.isnan(half) else f"{mean:.2f} ± {half:.2f}"
+    return f"{mean:.2f} ± {half:.2f}" if np.isfinite(half) else f"{mean:.2f}"
 
 
 def study(options: Options) -> Path:
@@ -587,9 +606,9 @@ def study(options: Options) -> Path:
     return path
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    options = tyro.cli(Options, description=__doc__.partition("\n")[0])
+    options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0], args=argv))
     if options.quick:
         options = dataclasses.replace(options, seeds=min(options.seeds, 2), steps=min(options.steps, 60_000))
     print(f"report: {run_or_exit(lambda: study(options))}")

@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from llama_envs.cli.command import run_or_exit
-from experiments.run_folder import write_text
+from llama_envs.core.files import write_text
 
 LARGEST = 500_000  # bytes
 

@@ -1,9 +1,10 @@
 """Train a MaskablePPO agent by self-play, then measure it against scripted opponents.
 
-    python -m experiments.train lama --num-players 4
+    python -m experiments.train <game> --num-players 4
 
 Everything goes to ``runs/<name>/``: config.json, command.txt, versions.json, metrics.csv, learning_curve.png, the
-TensorBoard log, model.zip, evaluation.csv and the last checkpoint, from which ``--resume`` goes on exactly.
+TensorBoard log, model.zip (of Stable-Baselines3, and a policy file: ``ppo:runs/<name>/model.zip``), evaluation.csv and
+the last checkpoint, from which ``--resume`` goes on exactly.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import copy
 import dataclasses
 import io
 import pickle
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -24,24 +26,27 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
-from stable_baselines3.common.vec_env import VecMonitor
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 
-import agents  # noqa: F401  (registers the shipped policies)
-from agents.ppo import ENTRY, PPOPolicy, actor, actor_weights, check_fits, describe, load_state_dict, read_model
+from agents.ppo import TorchPolicy, actor, actor_weights, load_weights, save_model
 from agents.standardise import Standardise, moments
-from llama_envs.cli.command import game_of, parse, run_or_exit
-from experiments.evaluate import evaluate, show
-from experiments.run_folder import open_run, write_atomically
 from llama_envs.adapters.sb3 import SB3VecEnv
+from llama_envs.cli.command import game_of, parse, run_or_exit
+from llama_envs.cli.evaluate import evaluate, frame_of, show
+from llama_envs.cli.run_folder import open_run
 from llama_envs.core.batch import Batch
+from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.validation import check_choice, check_int
-from llama_envs.policies.policy import Players, Policy, RandomPolicy, ScriptedPolicy, make_policy
+from llama_envs.policies import Players, Policy, PolicyError, make_policy
+from llama_envs.policies.view import kernel_of
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 SAMPLED_GAMES, SAMPLED_STEPS = 512, 100  # from which the observation is standardised
+LOSSES = ("train/loss", "train/policy_gradient_loss", "train/value_loss")
+WIDEST = 2**16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +60,8 @@ class Options:
     steps: int = 5_000_000
     """Decisions of the learner to train on."""
     start: str = ""
-    """A model file to start from (it must have the same layers); empty: random weights."""
+    """A policy file to start from, such as model.zip of another run (it must have the same layers); empty: random
+    weights."""
     hold: int = 0
     """Rollouts at the beginning in which only the value network learns, as a started policy may have none of use."""
     resume: bool = False
@@ -74,8 +80,8 @@ class Options:
     """Past snapshots kept."""
     snapshot_every: int = 10
     """Rollouts between snapshots."""
-    scripted: tuple[str, ...] = ("heuristic",)
-    """Other opponents."""
+    scripted: tuple[str, ...] = ("auto",)
+    """Other opponents; "auto": the game's heuristic, if it has one."""
     scripted_weight: float = 0.3
     """Weight of the other opponents together."""
 
@@ -112,18 +118,32 @@ class Options:
             ("num_envs", 2**20), ("rollout", 2**20), ("batch_size", 2**24), ("epochs", 1000), ("threads", 1024),
         ):  # fmt: skip
             check_int(field, getattr(self, field), 1, most)
+        check_int("seed", self.seed, 0, 2**32 - 1)
         check_int("deals", self.deals, 0, 10_000_000)
         check_int("hold", self.hold, 0, 10**6)
         for field in ("self_weight", "snapshot_weight", "scripted_weight", "entropy"):
-            if not getattr(self, field) >= 0:
+            if not 0 <= getattr(self, field) < float("inf"):
                 raise ValueError(f"{field} must be 0 or more, got {getattr(self, field)}.")
         for field in ("gamma", "gae_lambda", "learning_rate", "clip"):
             if not 0 < getattr(self, field) <= 1:
                 raise ValueError(f"{field} must lie above 0 and at most at 1, got {getattr(self, field)}.")
         if self.self_weight + self.snapshot_weight + self.scripted_weight * bool(self.scripted) <= 0:
             raise ValueError("one of self_weight, snapshot_weight and scripted_weight must be above 0.")
-        if not self.layers or min(self.layers) < 1:
-            raise ValueError(f"layers must be one or more positive widths, got {self.layers}.")
+        check_layers(self.layers)
+
+
+def check_layers(layers: Sequence[int]) -> None:
+    """ValueError unless there are some, all of a possible width."""
+    if not layers:
+        raise ValueError("layers must be one or more widths, got none.")
+    for width in layers:
+        check_int("layers", width, 1, WIDEST)
+
+
+def scripted_opponents(game: Game, options: Options) -> tuple[str, ...]:
+    """The names behind ``options.scripted``."""
+    found = ("heuristic",) if game.spec.heuristic is not None else ()
+    return found if options.scripted == ("auto",) else options.scripted
 
 
 class League:
@@ -133,8 +153,8 @@ class League:
     """
 
     def __init__(self, game: Game, options: Options) -> None:
-        def blank() -> PPOPolicy:
-            return PPOPolicy(actor(game.observation.size, game.num_actions, list(options.layers)), greedy=False)
+        def blank() -> TorchPolicy:
+            return TorchPolicy(actor(game.observation.size, game.num_actions, list(options.layers)), greedy=False)
 
         self.current = blank()
         self.past = [blank() for _ in range(options.snapshots)]
@@ -144,8 +164,9 @@ class League:
             self.weights[self.current] = options.self_weight
         for policy in self.past if options.snapshot_weight > 0 else []:
             self.weights[policy] = options.snapshot_weight / len(self.past)
-        for name in options.scripted if options.scripted_weight > 0 else ():
-            self.weights[make_policy(name, game)] = options.scripted_weight / len(options.scripted)
+        scripted = scripted_opponents(game, options) if options.scripted_weight > 0 else ()
+        for name in scripted:
+            self.weights[make_policy(name, game)] = options.scripted_weight / len(scripted)
 
     def refresh(self, model: MaskablePPO) -> None:
         """The current policy becomes the learner's present one."""
@@ -189,7 +210,10 @@ class MetricsFile(KVWriter):
 
 
 class Keeper(BaseCallback):
-    """Between an update and the next rollout: refresh the league, and save a checkpoint from which to go on exactly."""
+    """Between an update and the next rollout: refresh the league, and save a checkpoint from which to go on exactly.
+
+    Stops with a ValueError at the first loss or weight that is not finite.
+    """
 
     def __init__(
         self, folder: Path, env: SB3VecEnv, monitor: VecMonitor, league: League, metrics: MetricsFile, options: Options
@@ -201,6 +225,7 @@ class Keeper(BaseCallback):
         self.resumed = False
 
     def _on_rollout_start(self) -> None:
+        check_finite(self.model)
         if self.resumed:  # this very moment was saved
             self.resumed = False
         else:
@@ -216,6 +241,9 @@ class Keeper(BaseCallback):
 
     def _on_step(self) -> bool:
         return True
+
+    def _on_training_end(self) -> None:
+        check_finite(self.model)
 
     def save(self) -> None:
         """One file, so that a checkpoint is there as a whole or not at all."""
@@ -241,9 +269,9 @@ class Keeper(BaseCallback):
         model_file.unlink()
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    call = parse(Options, __doc__.partition("\n")[0])
+    call = parse(Options, __doc__.partition("\n")[0], argv)
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     run_or_exit(lambda: check(game, options))  # before anything is written
@@ -254,13 +282,19 @@ def main() -> None:
 
 
 def check(game: Game, options: Options) -> None:
-    """ValueError if the options do not fit the game."""
-    if options.start:
-        check_fits(read_model(Path(options.start))[0], game, options.start)
+    """ValueError if the options do not fit the game, the file to start from, or each other."""
     League(game, options)
-    SB3VecEnv(game, game.num_players, "random", seats_of(game, options))
+    env = SB3VecEnv(game, game.num_players, "random", seats_of(game, options))
     if seats_of(game, options) == "all":
         check_int("num_envs", options.num_envs, game.num_players, 2**20, " with every seat played")
+    decisions = num_envs_of(game, options) * options.rollout
+    if options.batch_size == 1 or decisions % options.batch_size == 1:
+        raise ValueError(
+            f"num_envs × rollout = {decisions:,} decisions and batch_size = {options.batch_size:,} leave a minibatch "
+            f"with a single one, whose advantage cannot be normalised; change num_envs, rollout or batch_size."
+        )
+    if options.start:
+        new_model(game, env, options)
 
 
 def seats_of(game: Game, options: Options) -> str:
@@ -274,21 +308,54 @@ def train(game: Game, options: Options, folder: Path) -> None:
     """Train to ``options.steps``, write the model and its pictures, and evaluate it."""
     torch.set_num_threads(options.threads)
     model, keeper = build(game, options, folder)
-    remaining = options.steps - model.num_timesteps
-    if remaining > 0:
-        model.learn(remaining, callback=keeper, reset_num_timesteps=False, progress_bar=True)
-    write_atomically(folder / "model.zip", model.save)
+    learn(model, options.steps, keeper)
+    write_atomically(folder / "model.zip", lambda path: save_model(model, game, path))
     draw_learning_curve(game, pd.DataFrame(keeper.metrics.rows), folder / "learning_curve.png")
     if options.deals:
         report(game, folder / "model.zip", options.deals, options.seed, folder / "evaluation.csv")
 
 
+def learn(model: MaskablePPO, steps: int, callback: BaseCallback, quiet: bool = False) -> None:
+    """Go on until ``model`` has trained on ``steps`` decisions, with a progress bar.
+
+    Raises:
+        ValueError: an opponent failed, or a loss or weight is no longer finite.
+    """
+    remaining = steps - model.num_timesteps
+    if remaining <= 0:
+        return
+    try:
+        model.learn(remaining, callback=callback, reset_num_timesteps=False, progress_bar=not quiet)
+    except PolicyError as error:
+        raise ValueError(f"{error}.") from error
+    except ValueError:
+        check_finite(model)  # torch refuses numbers that are not, too, in many lines
+        raise
+
+
+def check_finite(model: Any) -> None:
+    """ValueError if the latest losses or a weight of ``model`` is infinite or not a number."""
+    losses = {name: model.logger.name_to_value.get(name, 0.0) for name in LOSSES}
+    wrong = [f"{name} = {value}" for name, value in losses.items() if not np.isfinite(value)]
+    wrong += [name for name, value in model.policy.state_dict().items() if not torch.isfinite(value).all()]
+    if wrong:
+        raise ValueError(
+            f"training failed: after {model.num_timesteps:,} decisions there are numbers that are not finite "
+            f"({wrong[0]}); try a lower learning_rate."
+        )
+
+
+def num_envs_of(game: Game, options: Options) -> int:
+    """Environments that are stepped at once: whole games where every seat is played."""
+    return options.num_envs - (options.num_envs % game.num_players if seats_of(game, options) == "all" else 0)
+
+
 def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keeper]:
     """The learner in its environment, new or as the checkpoint left it."""
     league = League(game, options)
-    seats = seats_of(game, options)
-    num_envs = options.num_envs - (options.num_envs % game.num_players if seats == "all" else 0)
-    env = SB3VecEnv(game, num_envs, league.weights or "random", seats, seed=options.seed)
+    env = SB3VecEnv(
+        game, num_envs_of(game, options), league.weights or "random", seats_of(game, options), seed=options.seed
+    )
     monitor = VecMonitor(env)
     metrics = MetricsFile(folder / "metrics.csv")
     keeper = Keeper(folder, env, monitor, league, metrics, options)
@@ -302,30 +369,7 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
         model = resume(state, keeper, monitor)
         unwritten = state["unwritten"]
     else:
-        layers = {"pi": list(options.layers), "vf": list(options.layers)}
-        model = MaskablePPO(
-            "MlpPolicy",
-            monitor,
-            learning_rate=_falling(options.learning_rate),
-            n_steps=options.rollout,
-            batch_size=options.batch_size,
-            n_epochs=options.epochs,
-            gamma=options.gamma,
-            gae_lambda=options.gae_lambda,
-            ent_coef=options.entropy,
-            clip_range=options.clip,
-            policy_kwargs={
-                "net_arch": layers,
-                "features_extractor_class": Standardise,
-                "features_extractor_kwargs": moments(sample_observations(game, options)),
-            },
-            stats_window_size=10_000,
-            seed=options.seed,
-            device="cpu",
-        )
-        setattr(model, ENTRY, describe(game, layers))
-        if options.start:
-            load_weights(model, game, Path(options.start))
+        model = new_model(game, monitor, options)
         league.refresh(model)
         league.remember(model)
     logger = Logger(str(folder), [metrics, TensorBoardOutputFormat(str(folder / "tensorboard"))])
@@ -335,24 +379,41 @@ def build(game: Game, options: Options, folder: Path) -> tuple[MaskablePPO, Keep
     return model, keeper
 
 
-def load_weights(model: MaskablePPO, game: Game, path: Path) -> None:
-    """Give ``model`` the weights in a model file.
+def new_model(game: Game, env: VecEnv, options: Options) -> MaskablePPO:
+    """A learner at its beginning: random weights, or those of ``options.start``.
 
     Raises:
-        ValueError: the file is damaged, or was made for another game, observation or other layers.
+        ValueError: that file is damaged, or was made for other rules or other layers.
     """
-    made_for, weights = read_model(path)
-    check_fits(made_for, game, str(path))
-    wanted = getattr(model, ENTRY)["net_arch"]
-    if made_for["net_arch"] != wanted:
-        raise ValueError(f"{path} has the layers {made_for['net_arch']['pi']}, not {wanted['pi']}; give --layers so.")
-    model.policy.load_state_dict(load_state_dict(weights))
+    model = MaskablePPO(
+        "MlpPolicy",
+        env,
+        learning_rate=_falling(options.learning_rate),
+        n_steps=options.rollout,
+        batch_size=options.batch_size,
+        n_epochs=options.epochs,
+        gamma=options.gamma,
+        gae_lambda=options.gae_lambda,
+        ent_coef=options.entropy,
+        clip_range=options.clip,
+        policy_kwargs={
+            "net_arch": {"pi": list(options.layers), "vf": list(options.layers)},
+            "features_extractor_class": Standardise,
+            "features_extractor_kwargs": moments(sample_observations(game, options)),
+        },
+        stats_window_size=10_000,
+        seed=options.seed,
+        device="cpu",
+    )
+    if options.start:
+        load_weights(model, game, Path(options.start))
+    return model
 
 
 def sample_observations(game: Game, options: Options) -> npt.NDArray[np.float32]:
     """What the seat to move sees where seats play at random or, as often, by rules of thumb: (n, D) float32."""
-    players = [make_policy(name, game) for name in ("random", *options.scripted)]
-    players = [policy for policy in players if isinstance(policy, (RandomPolicy, ScriptedPolicy))]  # the quick ones
+    players = [make_policy(name, game) for name in ("random", *scripted_opponents(game, options))]
+    players = [policy for policy in players if kernel_of(policy) is not None]  # the quick ones
     batch = Batch(game, SAMPLED_GAMES, options.seed, autoreset=True)
     batch.reset()
     seats = np.arange(SAMPLED_GAMES)[:, None] + np.arange(game.num_players)
@@ -384,13 +445,12 @@ def resume(state: dict[str, Any], keeper: Keeper, monitor: VecMonitor) -> Maskab
 
 
 def report(game: Game, model: Path, deals: int, seed: int, out: Path) -> None:
-    """One learner against the other seats filled with random, then with heuristic policies."""
+    """One learner against the other seats filled with random policies, then with the game's heuristic if it has one."""
     frames = []
-    for rival in ("random", "heuristic"):
-        names = [f"ppo:{model}", *[rival] * (game.num_players - 1)]
-        frame, seconds = evaluate(game, names, deals, seed)
-        show(game, f"{game.title}: the trained policy against {game.num_players - 1} × {rival}", frame, seconds)
-        frames.append(frame.assign(against=rival))
+    for rival in ("random", "heuristic") if game.spec.heuristic is not None else ("random",):
+        result = evaluate(game, [f"ppo:{model}", *[rival] * (game.num_players - 1)], deals, seed)
+        show(result, f"{game.title}: the trained policy against {game.num_players - 1} × {rival}")
+        frames.append(frame_of(result).assign(against=rival))
     table = pd.concat(frames)
     write_atomically(out, lambda path: table.to_csv(path, index=False))
 

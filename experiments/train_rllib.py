@@ -1,9 +1,9 @@
 """Train a masked PPO agent by self-play with RLlib, on this machine or on a Ray cluster, then measure it.
 
-    python -m experiments.train_rllib lama --num-env-runners 1
-    python -m experiments.train_rllib lama --num-env-runners 64 --address auto
+    python -m experiments.train_rllib <game> --num-env-runners 1
+    python -m experiments.train_rllib <game> --num-env-runners 64 --address auto
 
-Everything goes to ``runs/<name>/``: config.json, command.txt, versions.json, metrics.csv, model.zip (the policy
+Everything goes to ``runs/<name>/``: config.json, command.txt, versions.json, metrics.csv, model.zip (a policy file,
 ``ppo:PATH``, which needs no Ray), evaluation.csv and the last checkpoint, from which ``--resume`` goes on. Env runners
 that are lost, with their node or alone, are replaced, and training goes on with the others meanwhile.
 """
@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -22,15 +23,15 @@ from typing import Any
 
 import pandas as pd
 
-import agents  # noqa: F401  (registers the shipped policies)
-from agents.ppo import describe
-from agents.ppo import write_model as write_model_file
 from llama_envs.cli.command import Call, game_of, parse, run_or_exit
-from experiments.evaluate import evaluate, show
+from llama_envs.cli.evaluate import evaluate, frame_of, show
 from llama_envs.cli.on_ray import ray_session, require
-from experiments.run_folder import open_run, write_atomically, write_json
+from llama_envs.cli.run_folder import open_run
+from llama_envs.core.files import write_atomically, write_json
 from llama_envs.core.game import Game
+from llama_envs.core.runs import made_here
 from llama_envs.core.validation import check_int
+from llama_envs.policies.network import Arrays, describe, write_policy
 
 PATIENCE = 300.0  # seconds without a single sample after which a run gives up
 
@@ -92,24 +93,27 @@ class Options:
             ("snapshot_every", 10**6), ("batch_size", 10**8), ("minibatch", 10**7), ("epochs", 1000),
         ):  # fmt: skip
             check_int(field, getattr(self, field), 1, most)
+        check_int("seed", self.seed, 0, 2**32 - 1)
         check_int("snapshots", self.snapshots, 0, 64)
         check_int("deals", self.deals, 0, 10_000_000)
         if self.minibatch > self.batch_size:
             raise ValueError(f"minibatch must be at most the batch_size, {self.batch_size}, got {self.minibatch}.")
         if not 0 <= self.self_weight <= 1:
             raise ValueError(f"self_weight must lie in 0 to 1, got {self.self_weight}.")
-        if not self.entropy >= 0:
+        if not 0 <= self.entropy < float("inf"):
             raise ValueError(f"entropy must be 0 or more, got {self.entropy}.")
         for field in ("gamma", "gae_lambda", "learning_rate", "clip"):
             if not 0 < getattr(self, field) <= 1:
                 raise ValueError(f"{field} must lie above 0 and at most at 1, got {getattr(self, field)}.")
-        if not self.layers or min(self.layers) < 1:
-            raise ValueError(f"layers must be one or more positive widths, got {self.layers}.")
+        if not self.layers:
+            raise ValueError("layers must be one or more widths, got none.")
+        for width in self.layers:
+            check_int("layers", width, 1, 2**16)
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    call = parse(Options, __doc__.partition("\n")[0])
+    call = parse(Options, __doc__.partition("\n")[0], argv)
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     run_or_exit(lambda: require("llama_envs.adapters.rllib", options.address))  # before anything is written
@@ -157,7 +161,9 @@ def train(game: Game, options: Options, folder: Path) -> None:
             if algorithm.iteration % options.checkpoint_every == 0 or steps >= options.steps:
                 save(algorithm, folder, steps, rows)
         weights = algorithm.learner_group.get_weights(["main"])["main"]
-        write_atomically(folder / "model.zip", lambda path: write_model(path, game, options, weights))
+        made = {**made_here(), "seed": options.seed, "decisions": steps}
+        about, arrays = describe(game, made=made), arrays_of(weights)
+        write_atomically(folder / "model.zip", lambda path: write_policy(path, about, arrays))
     finally:
         algorithm.stop()
 
@@ -255,27 +261,26 @@ def restore(algorithm: Any, folder: Path) -> tuple[int, list[dict[str, Any]]]:
     return done["steps"], done["rows"]
 
 
-def write_model(path: Path, game: Game, options: Options, weights: dict[str, Any]) -> None:
-    """The actor as a file that the policy ``ppo:PATH`` reads."""
-    layers = list(options.layers)
-    state: dict[str, Any] = {}
-    for part in ("weight", "bias"):
-        for index in range(len(layers)):
-            state[f"mlp_extractor.policy_net.{2 * index}.{part}"] = weights[
-                f"encoder.actor_encoder.net.mlp.{2 * index}.{part}"
-            ]
-        state[f"action_net.{part}"] = weights[f"pi.net.mlp.0.{part}"]
-    write_model_file(path, describe(game, {"pi": layers, "vf": layers}), state)
+def arrays_of(weights: dict[str, Any]) -> Arrays:
+    """The weights of RLlib's module under the names of a policy file."""
+    arrays: Arrays = {}
+    for part, encoder, head in (("policy", "actor_encoder", "pi"), ("value", "critic_encoder", "vf")):
+        trunk = f"encoder.{encoder}.net.mlp."
+        numbers = {int(name.removeprefix(trunk).split(".")[0]) for name in weights if name.startswith(trunk)}
+        layers = [*(f"{trunk}{number}" for number in sorted(numbers)), f"{head}.net.mlp.0"]
+        for number, layer in enumerate(layers):
+            for kind in ("weight", "bias"):
+                arrays[f"{part}.{number}.{kind}"] = weights[f"{layer}.{kind}"]
+    return arrays
 
 
 def report(game: Game, model: Path, options: Options, out: Path) -> None:
-    """One learner against the other seats filled with random, then with heuristic policies."""
+    """One learner against the other seats filled with random policies, then with the game's heuristic if it has one."""
     frames = []
-    for rival in ("random", "heuristic"):
-        names = [f"ppo:{model}", *[rival] * (game.num_players - 1)]
-        frame, seconds = evaluate(game, names, options.deals, options.seed)
-        show(game, f"{game.title}: the trained policy against {game.num_players - 1} × {rival}", frame, seconds)
-        frames.append(frame.assign(against=rival))
+    for rival in ("random", "heuristic") if game.spec.heuristic is not None else ("random",):
+        result = evaluate(game, [f"ppo:{model}", *[rival] * (game.num_players - 1)], options.deals, options.seed)
+        show(result, f"{game.title}: the trained policy against {game.num_players - 1} × {rival}")
+        frames.append(frame_of(result).assign(against=rival))
     table = pd.concat(frames)
     write_atomically(out, lambda path: table.to_csv(path, index=False))
 

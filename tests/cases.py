@@ -116,11 +116,17 @@ def fields(states: np.ndarray) -> bytes:
     return b"".join(states[name].tobytes() for name in states.dtype.names)
 
 
+def arrays_of(batch: Batch) -> dict[str, np.ndarray]:
+    """Every array that a batch owns."""
+    own = {name: value for name, value in vars(batch).items() if isinstance(value, np.ndarray)}
+    return {**own, **batch._buffers._asdict()}
+
+
 def everything(batch: Batch) -> bytes:
     """All that a batch holds, as bytes."""
-    arrays = [array for name, array in batch._buffers._asdict().items() if name not in ("states", "final")]
-    plain = b"".join(array.tobytes() for array in [*arrays, batch._fresh])
-    return fields(batch.state) + fields(batch.final_state) + plain
+    plain = ("streams", "seeds", "rows", "episodes", "mask", "observation", "_fresh")
+    arrays = arrays_of(batch)
+    return fields(batch.state) + fields(batch.final_state) + b"".join(arrays[name].tobytes() for name in plain)
 
 
 def play_out(batch: Batch, streams: np.ndarray) -> np.ndarray:

@@ -10,8 +10,8 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import BaseWrapper, wrappers
 
-from llama_envs.adapters.spaces import as_action, global_state, masked_observation, state_box
 from llama_envs.adapters.frames import MODES, FrameRenderer
+from llama_envs.adapters.spaces import as_action, global_state, masked_observation, state_box
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded

@@ -11,15 +11,15 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from llama_envs.adapters.frames import MODES, FrameRenderer
 from llama_envs.adapters.learner import LearnerGames, Opponents
 from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, masked_observation
-from llama_envs.adapters.frames import MODES, FrameRenderer
 from llama_envs.core.batch import illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game
-from llama_envs.core.validation import check_choice, check_int
 from llama_envs.core.registry import make_game
+from llama_envs.core.validation import check_choice, check_int
 
 ObsDict = dict[str, npt.NDArray[Any]]
 

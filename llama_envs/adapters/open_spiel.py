@@ -45,13 +45,13 @@ import numpy as np
 import numpy.typing as npt
 
 from llama_envs.core.chance import stream_start
-from llama_envs.core.errors import IllegalAction
 from llama_envs.core.contract import States
+from llama_envs.core.errors import IllegalAction
+from llama_envs.core.extensive_form import CHANCE, OBSERVE, OVER, START, compile_move
 from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS, SCORE
 from llama_envs.core.registry import make_game, on_registration
 from llama_envs.core.spec import GameSpec
-from llama_envs.core.extensive_form import CHANCE, OBSERVE, OVER, START, compile_move
 
 try:
     import pyspiel

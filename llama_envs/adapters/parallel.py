@@ -9,8 +9,8 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, global_state, masked_observation, state_box
 from llama_envs.adapters.frames import MODES, FrameRenderer
+from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, global_state, masked_observation, state_box
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded

@@ -47,8 +47,8 @@ from llama_envs.adapters.spaces import masked_observation
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import ResetNeeded
 from llama_envs.core.game import Game
-from llama_envs.core.validation import check_int
 from llama_envs.core.registry import make_game
+from llama_envs.core.validation import check_int
 
 ObsDict = dict[str, npt.NDArray[Any]]
 Step = tuple[dict[str, ObsDict], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]

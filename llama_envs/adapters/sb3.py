@@ -12,14 +12,14 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
+from llama_envs.adapters.frames import FrameRenderer
 from llama_envs.adapters.gym_vector import GymVectorEnv
 from llama_envs.adapters.learner import EverySeat, LearnerGames, Opponents, per_game_seeds
 from llama_envs.adapters.spaces import observation_box
-from llama_envs.adapters.frames import FrameRenderer
 from llama_envs.core.chance import Seeds, check_seed, fresh_seed
 from llama_envs.core.game import Game
-from llama_envs.core.validation import check_choice, check_int
 from llama_envs.core.registry import make_game
+from llama_envs.core.validation import check_choice, check_int
 
 
 class SB3VecEnv(VecEnv):

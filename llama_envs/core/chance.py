@@ -56,7 +56,7 @@ def draw_below(streams: Streams, i: int, n: int) -> int:
         threshold = (RANGE - bound) % bound
         while (product & LOW) < threshold:
             product = next_word(streams, i) * bound
-    return np.int64(product >> HALF)
+    return np.int64(product >> HALF)  # type: ignore[return-value, unused-ignore]  # signed, also in plain Python
 
 
 @kernel

@@ -118,7 +118,8 @@ def _reachable(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
     if id(function) in seen:
         return
     seen.add(id(function))
-    yield f"{function.__qualname__} in {_file_hash(function.__code__.co_filename)} {function.__code__.co_code.hex()}"
+    name = f"{function.__module__}.{function.__qualname__}"  # machine code names the modules that it came from
+    yield f"{name} in {_file_hash(function.__code__.co_filename)} {function.__code__.co_code.hex()}"
     names = {name for code in _code_objects(function.__code__) for name in code.co_names}
     values = [(name, function.__globals__[name]) for name in sorted(names) if name in function.__globals__]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

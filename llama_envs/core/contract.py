@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -111,8 +111,11 @@ class Record(np.record):  # type: ignore[misc]
 @functools.cache
 def complete(rules: Rules) -> Rules:
     """``rules`` with a default for whatever of chance a game leaves out."""
-    sample = rules.sample_chance or _sampling(rules.chance_outcomes)
-    resolve = rules.resolve_chance or _one_by_one(rules.apply_chance, sample)
+    sample, resolve = rules.sample_chance, rules.resolve_chance
+    if sample is None:
+        sample = _sampling(rules.chance_outcomes)
+    if resolve is None:
+        resolve = _one_by_one(rules.apply_chance, sample)
     return rules._replace(sample_chance=sample, resolve_chance=resolve)
 
 
@@ -170,7 +173,7 @@ def missing(
             continue
         if not callable(function) or len(inspect.signature(python_function(function)).parameters) != number:
             return f"its rules need a kernel {name} with {number} arguments, got {function!r}."
-    known = state_dtype.fields or {}
+    known: Mapping[str, Any] = state_dtype.fields or {}
     for field in seat_fields:
         if field not in known:
             return f"seat_fields names {field!r}, which its state does not have."

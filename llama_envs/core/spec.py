@@ -32,7 +32,7 @@ class Lazy(Generic[T]):
         if isinstance(value, str):
             module, _, attribute = value.partition(":")
             value = spec.__dict__[self.name] = getattr(import_module(module), attribute)
-        return value  # type: ignore[no-any-return]
+        return value
 
     def __set__(self, spec: Any, value: T | str) -> None:
         spec.__dict__[self.name] = value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from llama_envs.core.validation import check_bool, check_choice, check_int, make_plain
 from llama_envs.core.payoff import REWARDS
+from llama_envs.core.validation import check_bool, check_choice, check_int, make_plain
 
 MAX_PLAYERS = 6
 MAX_RANKS = 7

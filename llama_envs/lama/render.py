@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.game import Game
 from llama_envs.drawing.canvas import (
     BACK,
     BLUE,
@@ -51,7 +52,6 @@ from llama_envs.drawing.canvas import (
     rounded,
     tile,
 )
-from llama_envs.core.game import Game
 from llama_envs.lama.state import DEAL, DRAW, EXCHANGE, NOTHING, RETURN, STARTER, TURN
 
 # -------------------------------------------------------------------------------------------------- what may be drawn

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from llama_envs.core.validation import check_choice, check_int, make_plain
 from llama_envs.core.payoff import REWARDS
+from llama_envs.core.validation import check_choice, check_int, make_plain
 from llama_envs.llama_llama.deck import MAX_CARDS, Deck, load_deck
 
 MAX_PLAYERS = 4

@@ -3,6 +3,7 @@
 A goal is worth what it pays. The revealed ones and the own one count once each; a goal not yet known counts as an
 average over all cards the seat has not seen. The seat gives the goal that makes the rest of its hand worth most, and
 passes the cards whose loss costs least, plus ``care`` times what they are worth together in the hand that gets them.
+Two parts of it can be switched off, to find out what they are worth: :func:`rule_of_thumb`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from llama_envs.llama_llama.state import GOALS
 DEFAULT_CARE = 0.3
 NUM_LETTERS = 7
 PLENTY = 127
+CARE, UNKNOWN, OWN = 0, 1, 2  # in ``options``: see ``rule_of_thumb``
 KIND, POINTS, STOP, FIRST = 0, 1, 2, 3  # columns of ``payable_combinations``
 LEFT, NEXT, PICKS = 0, 1, 2  # in ``memory``: picks left, the place of the next one, the first one
 
@@ -25,16 +27,16 @@ LEFT, NEXT, PICKS = 0, 1, 2  # in ``memory``: picks left, the place of the next 
 def choose(
     state: State, params: Params, seat: int, mask: Mask, options: Floats, memory: Integers, streams: Streams, i: int
 ) -> int:
-    """The kind that ``seat`` picks; ``options[0]`` is how much it minds what it hands to the left.
+    """The kind that ``seat`` picks; ``options`` are those of :func:`rule_of_thumb`.
 
     A plan is kept in ``memory`` until it is carried out: choosing one by one gives the same picks.
     """
     if len(memory) == 0:
         picks = np.empty(params.hand_size, np.int64)
-        plan(state, params, seat, options[0], picks)
+        plan(state, params, seat, options, picks)
         return picks[0]
     if memory[LEFT] == 0:
-        memory[LEFT] = plan(state, params, seat, options[0], memory[PICKS:])
+        memory[LEFT] = plan(state, params, seat, options, memory[PICKS:])
         memory[NEXT] = PICKS
     memory[LEFT] -= 1
     memory[NEXT] += 1
@@ -42,20 +44,20 @@ def choose(
 
 
 @kernel
-def plan(state: State, params: Params, seat: int, care: float, picks: Integers) -> int:
+def plan(state: State, params: Params, seat: int, options: Floats, picks: Integers) -> int:
     """Write what ``seat`` picks until the goals are taken or this pass is over, whatever the others do.
 
     Returns:
         the number of picks. Choosing them one by one gives the same ones: a part of the best set completes it best.
     """
     if state.phase == GOALS:
-        picks[0] = choose_goal(state, params, seat)
+        picks[0] = choose_goal(state, params, seat, options)
         return 1
-    return choose_pass(state, params, seat, care, picks)
+    return choose_pass(state, params, seat, options, picks)
 
 
 @kernel(allocates=True)
-def choose_goal(state: State, params: Params, seat: int) -> int:
+def choose_goal(state: State, params: Params, seat: int, options: Floats) -> int:
     """The kind whose giving makes the other cards worth most."""
     letters = np.zeros(NUM_LETTERS, np.int64)
     count_letters(state, params, seat, letters)
@@ -63,7 +65,7 @@ def choose_goal(state: State, params: Params, seat: int) -> int:
     payable = payable_combinations(params, expected, letters)
     for kind in range(params.num_kinds):
         expected[kind] = 0.0
-    expect_unknown_goals(state, params, seat, 1, expected)
+    expect_unknown_goals(state, params, seat, 1, options[UNKNOWN], expected)
     best = -np.inf
     best_kind = -1
     for kind in range(params.num_kinds):
@@ -81,12 +83,13 @@ def choose_goal(state: State, params: Params, seat: int) -> int:
 
 
 @kernel(allocates=True)
-def choose_pass(state: State, params: Params, seat: int, care: float, picks: Integers) -> int:
+def choose_pass(state: State, params: Params, seat: int, options: Floats, picks: Integers) -> int:
     """Write the best set of cards that completes the picks made so far in this pass, in order; returns how many.
 
     Only letters count, so each choice of letters is tried once, with the lowest kinds of them. Between choices of equal
     value the first one decides, in the order of ``next_choice``.
     """
+    care = options[CARE]
     start = params.pass_start[state.phase - 1]
     picked = state.cycle
     needed = params.pass_start[state.phase] - start - picked
@@ -94,7 +97,7 @@ def choose_pass(state: State, params: Params, seat: int, care: float, picks: Int
     keeps, gives, free, chosen, best_choice = counts[0], counts[1], counts[2], counts[3], counts[4]
     count_letters(state, params, seat, keeps)
     expected = np.zeros(params.num_kinds, np.float64)
-    expect_goals(state, params, seat, expected)
+    expect_goals(state, params, seat, options, expected)
     payable = payable_combinations(params, expected, keeps)
     for place in range(start, start + picked):
         move_letters(keeps, gives, params.letter[state.passed[seat, place]], 1)
@@ -174,11 +177,11 @@ def next_choice(chosen: Integers, free: Integers) -> bool:
 
 
 @kernel
-def expect_goals(state: State, params: Params, seat: int, expected: Floats) -> None:
+def expect_goals(state: State, params: Params, seat: int, options: Floats, expected: Floats) -> None:
     """Add to ``expected`` how many of the four goals are of each kind, as ``seat`` expects in a pass."""
     own_goal = state.goal[seat]
     known = int(state.phase)
-    own_seen = False
+    own_seen = options[OWN] == 0.0  # it passes as if the goal were nobody's
     for display in range(known):
         kind = state.goal[state.owner[display]]
         expected[kind] += 1.0
@@ -186,19 +189,24 @@ def expect_goals(state: State, params: Params, seat: int, expected: Floats) -> N
     if not own_seen:  # an own goal of a revealed kind is taken for the revealed one
         expected[own_goal] += 1.0
         known += 1
-    expect_unknown_goals(state, params, seat, known, expected)
+    expect_unknown_goals(state, params, seat, known, options[UNKNOWN], expected)
 
 
 @kernel
-def expect_unknown_goals(state: State, params: Params, seat: int, known: int, expected: Floats) -> None:
-    """Add what the goals that are not among the ``known`` ones are on average: any card that ``seat`` has not seen."""
+def expect_unknown_goals(
+    state: State, params: Params, seat: int, known: int, weight: float, expected: Floats
+) -> None:
+    """Add what the goals that are not among the ``known`` ones are on average: any card that ``seat`` has not seen.
+
+    They count ``weight`` times.
+    """
     total = 0
     for kind in range(params.num_kinds):
         total += count_unseen(state, params, seat, kind, expected)
     if total == 0 or known == DISPLAYS:
         return
     for kind in range(params.num_kinds):
-        expected[kind] += (DISPLAYS - known) * count_unseen(state, params, seat, kind, expected) / total
+        expected[kind] += weight * ((DISPLAYS - known) * count_unseen(state, params, seat, kind, expected) / total)
 
 
 @kernel
@@ -251,6 +259,17 @@ def worth(payable: Integers, expected: Floats, letters: Integers) -> float:
     return value
 
 
+def rule_of_thumb(care: float = DEFAULT_CARE, unknown_goals: bool = True, own_goal: bool = True) -> PolicyKernel:
+    """The heuristic as a kernel, whole or with parts of it switched off.
+
+    Args:
+        care: how much it minds what it hands to the left.
+        unknown_goals: whether goals not known yet count, as an average; else it keeps what the known ones pay now.
+        own_goal: whether it minds its own goal in a pass before that is revealed.
+    """
+    return PolicyKernel(choose, np.array([care, unknown_goals, own_goal], np.float64), memory=PICKS + MAX_HAND)
+
+
 def heuristic(argument: str) -> PolicyKernel:
     """``heuristic`` or ``heuristic:CARE``: how much it minds what it hands to the left, 0 (not at all) to 10."""
     try:
@@ -259,4 +278,4 @@ def heuristic(argument: str) -> PolicyKernel:
             raise ValueError
     except ValueError:
         raise ValueError(f"the care in 'heuristic:CARE' must be a number from 0 to 10, got {argument!r}.") from None
-    return PolicyKernel(choose, np.array([care]), memory=PICKS + MAX_HAND)
+    return rule_of_thumb(care)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.game import Game
 from llama_envs.drawing.canvas import (
     BACK,
     BLUE,
@@ -56,7 +57,6 @@ from llama_envs.drawing.canvas import (
     text_width,
     tile,
 )
-from llama_envs.core.game import Game
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, LlamaLlamaConfig
 from llama_envs.llama_llama.deck import LETTERS, Card, Deck, Rule, score_hands
 from llama_envs.llama_llama.state import DEAL, DUMMY_DRAW, DUMMY_SEAT, GOALS, NOTHING

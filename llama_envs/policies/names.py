@@ -84,7 +84,7 @@ def make_policy(spec: str | Policy, game: Game) -> Policy:
     entry = _REGISTERED.get(name) or _SHIPPED.get(name)
     if entry is not None:
         build = _attribute(*entry.build.split(":")) if isinstance(entry.build, str) else entry.build
-        return build(game, argument)  # type: ignore[no-any-return]
+        return build(game, argument)
     if name in _plugins():
         try:
             made = _plugins()[name].load()

@@ -41,7 +41,7 @@ class Players:
     Args:
         batch: the games, without autoreset.
         policies: who plays.
-        assignment: (N, P) int64; may be written to between steps.
+        assignment: (N, P) integers; may be written to between steps.
         seed: of the policies' streams, as in :class:`Batch`; None asks the operating system.
         streams: (N, P) uint64 streams to use instead of ``seed``.
         names: of the policies, for errors; by default their numbers.
@@ -136,7 +136,15 @@ class Players:
         assert own is not None
         started = time.perf_counter()
         decisions, illegal = self.batch.play(
-            own, self.assignment, int(index), self.streams, actions, self._asks, watched, paid, move
+            own,
+            np.ascontiguousarray(self.assignment, np.int64),
+            int(index),
+            self.streams,
+            actions,
+            self._asks,
+            watched,
+            paid,
+            move,
         )
         self.seconds[index] += time.perf_counter() - started
         self.decisions[index] += decisions

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from llama_envs.core.game import Game
 from llama_envs.policies.network import NetworkPolicy, load_policy
 from llama_envs.policies.scripted import RandomPolicy, ScriptedPolicy
@@ -29,10 +31,15 @@ def build_baseline(game: Game, argument: str) -> NetworkPolicy:
     """
     if argument:
         raise ValueError(f"policy 'baseline' takes no argument, got {argument!r}.")
+    return load_policy(baseline_file(game), game)
+
+
+def baseline_file(game: Game) -> Path:
+    """The policy file behind ``baseline``; ValueError if none ships for the game and its number of players."""
     folder = game.spec.baselines
     made = sorted(file.stem for file in folder.glob("*.npz")) if folder is not None else []
     name = f"{game.name}_{game.num_players}p"
     if folder is None or name not in made:
         there = f"; there is one for each of {', '.join(made)}" if made else ""
         raise ValueError(f"no baseline ships for {game.id} with {game.num_players} players{there}.")
-    return load_policy(folder / f"{name}.npz", game)
+    return folder / f"{name}.npz"

@@ -17,6 +17,7 @@ import cloudpickle
 import numpy as np
 import pytest
 from tests.cases import (
+    arrays_of,
     each_game,
     each_truncating,
     every_case,
@@ -32,7 +33,7 @@ from tests.cases import (
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.errors import IllegalAction, ResetNeeded
-from llama_envs.core.threads import _workers, parts_of
+from llama_envs.core.threads import _workers
 from llama_envs.core.threads import in_threads as run_in_threads
 
 COPIES = {
@@ -384,7 +385,7 @@ def test_what_was_returned_never_changes_later__B26(case):
 def test_returned_arrays_share_no_memory_with_each_other_or_the_batch__B26(case):
     batch, streams, world_streams = new_batch(case, 3, 3, True), policy_streams(3, 1), policy_streams(3, 2)
     arrays = outputs(batch, streams, world_streams) + outputs(batch, streams, world_streams)
-    owned = [value for value in vars(batch).values() if isinstance(value, np.ndarray)]
+    owned = list(arrays_of(batch).values())
     for i, array in enumerate(arrays):
         assert not any(np.shares_memory(array, other) for other in arrays[:i] + owned)
 
@@ -427,7 +428,7 @@ def test_arrays_of_the_caller_are_left_as_they_are__B26(case):
     batch.mask(seats)
     batch.reset(where=where)
     assert all((now == then).all() for now, then in zip((actions, where, seats), given, strict=True))
-    assert not any(np.shares_memory(actions, value) for value in vars(batch).values() if isinstance(value, np.ndarray))
+    assert not any(np.shares_memory(actions, array) for array in arrays_of(batch).values())
 
 
 @every_case
@@ -438,8 +439,8 @@ def test_state_is_a_view_with_games_first_and_existing_seats_second(case):
     for name in game.seat_fields:
         field = batch.state[name]
         assert field.shape[:2] == (5, game.num_players)
-        assert np.shares_memory(field, batch._states)
-    for required in ("to_move", "chance", "terminated", "truncated", "reward", "total"):
+        assert np.shares_memory(field, batch._buffers.states)
+    for required in ("to_move", "chance", "terminated", "truncated", "reward", "total", "rounds"):
         assert required in batch.state.dtype.names
 
 
@@ -511,10 +512,10 @@ def test_no_kind_of_argument_compiles_another_kernel__B22(case):
     streams = policy_streams(8, 2)
     batch.observe(0)
     batch.mask(0)
-    loops = batch.game.loops
-    if not hasattr(loops.step, "signatures"):
+    kernels = batch.game.batch_kernels
+    if not hasattr(kernels.step, "signatures"):
         pytest.skip("kernels run in plain Python")
-    before = [len(getattr(loops, name).signatures) for name in ("start", "step", "observe", "mask")]
+    before = [len(getattr(kernels, name).signatures) for name in ("start", "step", "observe", "mask")]
     for kind in KINDS.values():
         batch.step(kind(batch.sample_actions(streams)))
     some = np.array([True, False] * 8)
@@ -524,7 +525,7 @@ def test_no_kind_of_argument_compiles_another_kernel__B22(case):
     for seats in (_locked(np.zeros(8, np.int32)), np.int8(1), [0, 1] * 4):
         batch.observe(seats)
         batch.mask(seats)
-    assert [len(getattr(loops, name).signatures) for name in ("start", "step", "observe", "mask")] == before
+    assert [len(getattr(kernels, name).signatures) for name in ("start", "step", "observe", "mask")] == before
 
 
 WRONG_SHAPE_OR_KIND = {
@@ -643,6 +644,68 @@ def test_wrong_number_of_games_is_refused(case, num_games):
         new_batch(case, num_games)
 
 
+# ------------------------------------------------------------------- what a caller lends to compiled code (B53, again)
+
+WRONG_STREAMS = {
+    "too short": np.ones(3, np.uint64),
+    "too long": np.ones(5, np.uint64),
+    "empty": np.zeros(0, np.uint64),
+    "a column": np.ones((4, 1), np.uint64),
+    "int64": np.ones(4, np.int64),
+    "uint32": np.ones(4, np.uint32),
+    "big-endian": np.ones(4, ">u8"),
+    "floats": np.ones(4),
+    "a list": [1, 2, 3, 4],
+    "a seed": 7,
+    "nothing": None,
+    "read-only": _locked(np.ones(4, np.uint64)),
+}
+
+
+@each_game
+@pytest.mark.parametrize("streams", WRONG_STREAMS.values(), ids=WRONG_STREAMS)
+def test_streams_of_a_wrong_shape_or_kind_are_refused_and_left_as_they_are__B53(case, streams):
+    batch = middle(case, 4)
+    before, given = everything(batch), copy.deepcopy(streams)
+    for ask in (batch.sample_actions, lambda s: batch.worlds(0, s), lambda s: batch.random_playout(s, 1)):
+        with pytest.raises(ValueError, match=r"^streams must be a writable uint64 array of shape \(4,\), got .+\.$"):
+            ask(streams)
+    assert everything(batch) == before
+    assert np.array_equal(streams, given)
+
+
+@each_game
+def test_a_stream_of_zero_draws_as_any_other__B53(case):
+    batch = middle(case, 4)
+    for ask in (batch.sample_actions, lambda s: batch.worlds(0, s, 3)):
+        zeros = np.zeros(4, np.uint64)
+        zeros[0] = 5
+        first, again = ask(zeros.copy()), ask(zeros.copy())
+        assert first.tobytes() == again.tobytes()
+    streams, seen = np.zeros(4, np.uint64), []
+    for _ in range(40):
+        batch.sample_actions(streams)
+        seen.append(streams.copy())
+    assert len(np.unique(np.stack(seen)[:, 0])) == 40
+
+
+@each_game
+def test_strided_streams_advance_where_they_are(case):
+    batch = middle(case, 4)
+    plain, spread = policy_streams(4, 1), np.repeat(policy_streams(4, 1), 2)
+    assert (batch.sample_actions(spread[::2]) == batch.sample_actions(plain)).all()
+    assert fields(batch.worlds(0, spread[::2], 2)) == fields(batch.worlds(0, plain, 2))
+    assert (spread[::2] == plain).all()
+    assert (spread[1::2] == policy_streams(4, 1)).all()
+
+
+@each_game
+@pytest.mark.parametrize("k", [0, -1, 1.0, "2", True, None, 10**9], ids=repr)
+def test_a_wrong_number_of_worlds_is_refused__B53(case, k):
+    with pytest.raises(ValueError, match=r"^k must be an integer from 1 to 1000000, got "):
+        middle(case, 4).worlds(0, policy_streams(4, 1), k)
+
+
 # ----------------------------------------------------------------------------------------------------- K2: masks (B06)
 
 
@@ -734,7 +797,7 @@ def test_stepping_some_games_leaves_the_others_as_they_are(case):
     rest = ~where
 
     def rest_of():
-        arrays = batch.observation, batch.action_mask, batch._streams, batch.episode
+        arrays = batch.observation, batch.action_mask, batch.streams, batch.episode
         return fields(batch.state[rest]), *(a[rest].tobytes() for a in arrays)
 
     before = rest_of()
@@ -978,24 +1041,52 @@ def test_an_interrupt_never_leaves_a_step_half_done_or_threads_hanging(case):
 
 
 def test_what_a_part_raises_comes_out_when_all_have_ended():
-    ended = []
+    done, ended = np.zeros(3, np.bool_), []
 
-    def work(first, beyond):
-        if first == 2:
+    def work(part):
+        if part == 1:
             raise ZeroDivisionError
         time.sleep(0.05)
-        ended.append((first, beyond))
+        ended.append(part)
+        done[part] = True
 
-    assert parts_of(7, 3) == [(0, 2), (2, 4), (4, 7)]
     with pytest.raises(ZeroDivisionError):
-        run_in_threads(work, parts_of(7, 3))
-    assert sorted(ended) == [(0, 2), (4, 7)]
+        run_in_threads(work, done)
+    assert sorted(ended) == [0, 2]
 
 
+def test_the_callers_thread_takes_the_first_part_itself():
+    done, by = np.zeros(3, np.bool_), {}
+
+    def work(part):
+        by[part] = threading.get_ident()
+        done[part] = True
+
+    run_in_threads(work, done)
+    assert by[0] == threading.get_ident()
+    assert threading.get_ident() not in (by[1], by[2])
+
+
+def test_an_interrupted_first_part_is_done_before_the_interrupt_comes_out():
+    done, tries = np.zeros(2, np.bool_), []
+
+    def work(part):
+        tries.append(part)
+        if part == 0 and tries.count(0) < 3:
+            raise KeyboardInterrupt
+        done[part] = True
+
+    with pytest.raises(KeyboardInterrupt):
+        run_in_threads(work, done)
+    assert done.all()
+    assert (tries.count(0), tries.count(1)) == (3, 1)
+
+
+@each_game
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", 1025])
-def test_bad_numbers_of_threads_are_refused(threads):
+def test_bad_numbers_of_threads_are_refused(case, threads):
     with pytest.raises(ValueError, match="threads must be"):
-        in_threads(("lama_v0", {}), 8, threads)
+        in_threads(case, 8, threads)
 
 
 @each_game
@@ -1028,7 +1119,7 @@ def test_nothing_stays_allocated_and_no_buffer_moves_after_construction(case):
         batch.reset(seed=3)
 
     loop(20)
-    places = {name: value.ctypes.data for name, value in vars(batch).items() if isinstance(value, np.ndarray)}
+    places = {name: array.ctypes.data for name, array in arrays_of(batch).items()}
     gc.collect()
     tracemalloc.start()
     try:
@@ -1040,7 +1131,7 @@ def test_nothing_stays_allocated_and_no_buffer_moves_after_construction(case):
     finally:
         tracemalloc.stop()
     assert growth < 8192
-    assert {n: v.ctypes.data for n, v in vars(batch).items() if isinstance(v, np.ndarray)} == places
+    assert {name: array.ctypes.data for name, array in arrays_of(batch).items()} == places
 
 
 @each_game

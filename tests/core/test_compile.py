@@ -12,32 +12,45 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cases import CHECKOUT, each_game, every_case, fields, new_batch, play, play_in_worker, run_python
+from tests.cases import (
+    CHECKOUT,
+    GAMES,
+    cases_of,
+    each_game,
+    every_case,
+    fields,
+    new_batch,
+    play,
+    play_in_worker,
+    run_python,
+)
 
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.compile import JIT, kernel, python_function, source_fingerprint
 
 needs_numba = pytest.mark.skipif(not JIT, reason="kernels run in plain Python")
 
+PLAYED = next(name for name in GAMES if hasattr(cases_of(name), "CHANGED_RULE"))
+
 # Plays one game that is there in every copy, and says what it saw and how much of the two largest kernels was compiled.
 PLAY = """
 import hashlib, sys
 import llama_envs
-from llama_envs import lama_v0
+from llama_envs.adapters.api import batch as make_batch
 from llama_envs.core.batch import policy_streams
-batch, streams = lama_v0.batch(4, seed=3, autoreset=True, num_players=3, reward="score"), policy_streams(4, 1)
+batch, streams = make_batch("NAME", 4, seed=3, autoreset=True, **OPTIONS), policy_streams(4, 1)
 seen = hashlib.sha256()
 for _ in range(120):
     reward, terminated, truncated = batch.step(batch.sample_actions(streams))
     for array in (reward, terminated, truncated, batch.observation, batch.action_mask, batch.state["total"]):
         seen.update(array.tobytes())
-loops, hits, misses, cache = batch.game.loops, 0, 0, "none"
-if hasattr(loops.step, "stats"):
-    hits = sum(sum(k.stats.cache_hits.values()) for k in (loops.start, loops.step))
-    misses = sum(sum(k.stats.cache_misses.values()) for k in (loops.start, loops.step))
-    cache = type(loops.step._cache).__name__
+kernels, hits, misses, cache = batch.game.batch_kernels, 0, 0, "none"
+if hasattr(kernels.step, "stats"):
+    hits = sum(sum(k.stats.cache_hits.values()) for k in (kernels.start, kernels.step))
+    misses = sum(sum(k.stats.cache_misses.values()) for k in (kernels.start, kernels.step))
+    cache = type(kernels.step._cache).__name__
 print(llama_envs.__file__, seen.hexdigest(), hits, misses, cache)
-"""
+""".replace("NAME", PLAYED).replace("OPTIONS", repr(cases_of(PLAYED).CONFIGS[1]))
 WITHOUT_NUMBA = "import sys; sys.modules['numba'] = None\n" + PLAY
 
 
@@ -114,10 +127,11 @@ def test_unchanged_code_is_not_compiled_again__B51(copy_and_first_two, here):
 def test_a_rule_changed_in_place_is_seen_although_the_cache_is_warm__B51(copy_and_first_two, here):
     """The constant lies two calls and one file away from the cached loop; size and time of its file stay the same."""
     copy, _ = copy_and_first_two
-    rules = copy.site / "llama_envs" / "lama" / "rules.py"
+    rules, (before, after) = copy.site / "llama_envs" / PLAYED / "rules.py", cases_of(PLAYED).CHANGED_RULE
     source, times = rules.read_text(), rules.stat()
-    assert source.count("LLAMA_PENALTY = 10\n") == 1
-    rules.write_text(source.replace("LLAMA_PENALTY = 10\n", "LLAMA_PENALTY = 20\n"))
+    assert source.count(before) == 1
+    assert len(before) == len(after)
+    rules.write_text(source.replace(before, after))
     os.utime(rules, ns=(times.st_atime_ns, times.st_mtime_ns))
     try:
         changed = copy.play()
@@ -204,12 +218,28 @@ def test_fingerprint_follows_closures_constants_and_callees():
     source_fingerprint.cache_clear()
 
 
-def test_fingerprint_does_not_depend_on_the_hash_seed():
-    code = (
-        "from llama_envs.core.compile import source_fingerprint, python_function; from llama_envs.lama import rules;"
-        "print(source_fingerprint(python_function(rules.apply)))"
-    )
-    assert run_python(code, PYTHONHASHSEED="1") == run_python(code, PYTHONHASHSEED="2")
+def test_fingerprint_tells_equal_code_of_two_modules_apart():
+    """Machine code imports the modules that it came from, which a moved or copied file no longer is."""
+    prints = set()
+    for module in ("here", "there"):
+        namespace: dict[str, object] = {"__name__": module}
+        exec("def inner(): return 1\ndef outer(): return inner()", namespace)
+        prints.add(source_fingerprint(namespace["outer"]))
+    assert len(prints) == 2
+
+
+FINGERPRINT = """
+import sys
+from tests.cases import game_of
+from llama_envs.core.compile import source_fingerprint, python_function
+print(source_fingerprint(python_function(game_of(eval(sys.argv[1])).rules.apply)))
+"""
+
+
+@each_game
+def test_fingerprint_does_not_depend_on_the_hash_seed(case):
+    first, second = (run_python(FINGERPRINT, repr(case), PYTHONHASHSEED=seed) for seed in ("1", "2"))
+    assert first == second
 
 
 @needs_numba

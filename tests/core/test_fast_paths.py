@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from tests.cases import each_game, every_case, fields, new_batch, run_python
 
-import agents
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.chance import draw_card, draw_packed_card, pack_pile, unpack_pile
 from llama_envs.core.compile import JIT, kernel
-from llama_envs.core.game import Record
-from llama_envs.policies.policy import Players, make_policy
+from llama_envs.core.contract import Record
 from llama_envs.core.rows import put_row
+from llama_envs.policies import Players, make_policy
 
-assert agents  # registers "heuristic" and "mc"
 needs_numba = pytest.mark.skipif(not JIT, reason="kernels run in plain Python")
 
 
@@ -39,7 +37,7 @@ def test_packed_pile_gives_the_cards_and_the_stream_of_a_plain_one(counts):
 
 
 @every_case
-def test_settling_is_sampling_and_applying_event_by_event(case):
+def test_resolving_chance_is_sampling_and_applying_event_by_event(case):
     """From every state that 300 random games reach, the states and streams of both ways are the same bytes."""
     batch, streams = new_batch(case, 40, seed=5), policy_streams(40, 6)
     game, params = batch.game, batch._params
@@ -48,10 +46,10 @@ def test_settling_is_sampling_and_applying_event_by_event(case):
         actions = batch.sample_actions(streams)
         for i in np.flatnonzero(batch.to_move >= 0):
             both = game.records(np.repeat(batch.state[i : i + 1], 2))
-            luck = np.repeat(batch._streams[i], 2)
+            luck = np.repeat(batch.streams[i], 2)
             for state in both:
                 rules.apply(state, params[0], actions[i])
-            rules.settle(both[0], params[0], luck, 0)
+            rules.resolve_chance(both[0], params[0], luck, 0)
             while both[1]["chance"] != 0:
                 rules.apply_chance(both[1], params[0], rules.sample_chance(both[1], params[0], luck, 1))
             assert fields(both[:1]) == fields(both[1:])
@@ -63,7 +61,7 @@ def test_settling_is_sampling_and_applying_event_by_event(case):
 
 
 @every_case
-def test_settling_goes_on_with_a_deal_that_has_begun(case):
+def test_resolving_chance_goes_on_with_a_deal_that_has_begun(case):
     batch = new_batch(case, 1, seed=7)
     game, params = batch.game, batch._params
     rules = game.rules
@@ -71,17 +69,17 @@ def test_settling_goes_on_with_a_deal_that_has_begun(case):
     one, other = np.array([99], np.uint64), np.array([99], np.uint64)
     for states in (whole, begun):
         rules.start_game(states[0], params[0])
-    rules.settle(whole[0], params[0], one, 0)
+    rules.resolve_chance(whole[0], params[0], one, 0)
     for _ in range(5):
         rules.apply_chance(begun[0], params[0], rules.sample_chance(begun[0], params[0], other, 0))
-    rules.settle(begun[0], params[0], other, 0)
+    rules.resolve_chance(begun[0], params[0], other, 0)
     assert fields(whole) == fields(begun)
     assert one[0] == other[0]
 
 
 ROW = """
 import numpy as np
-from test_fast_paths import written
+from tests.core.test_fast_paths import written
 print(written().tobytes().hex())
 """
 TABLE = np.dtype([("counts", np.int8, (3, 7))])
@@ -115,8 +113,7 @@ def test_row_of_counts_is_scaled_and_clipped_and_nothing_beside_it_is_touched():
 
 @needs_numba
 def test_row_of_counts_is_the_same_in_plain_python():
-    code = "import sys; sys.path[:0] = ['tests', 'tests/core']\n" + ROW
-    assert run_python(code, NUMBA_DISABLE_JIT="1") == written().tobytes().hex()
+    assert run_python(ROW, NUMBA_DISABLE_JIT="1") == written().tobytes().hex()
 
 
 @needs_numba

@@ -129,8 +129,11 @@ def test_names_and_meanings_are_there_for_every_slice(case):
         assert "|" not in piece.meaning  # it stands in a Markdown table
 
 
-@pytest.mark.parametrize("name", ["lama", "llama_llama"])
-def test_options_may_be_numpy_integers(name):
-    game = make_game(name, num_players=np.int8(2), target_score=np.int16(60))
-    assert game is make_game(name, num_players=2, target_score=60)
+@every_case
+def test_options_may_be_numpy_integers(case):
+    name, config = case
+    options = {key: np.int16(value) if type(value) is int else value for key, value in config.items()}
+    assert "num_players" in options
+    game = make_game(name, **options)
+    assert game is make_game(name, **config)
     assert type(game.config.num_players) is int

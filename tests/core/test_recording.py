@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cases import Case, each_game, every_case, fields, new_batch
+from tests.cases import CASES, Case, each_game, every_case, fields, game_of, new_batch
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.recording import (
@@ -24,7 +24,10 @@ from llama_envs.core.recording import (
     replay,
     write_games,
 )
-from llama_envs.llama_llama.deck import random_deck
+from llama_envs.core.registry import game_names
+
+FIRST: Case = CASES[0].values[0]
+FIELDS = config_to_json(game_of(FIRST).config)
 
 
 def played(batch: Batch, steps: int = 20_000) -> tuple[list[RecordedGame], list[bytes]]:
@@ -120,13 +123,6 @@ def test_games_that_wait_are_not_recorded_while_they_wait(case: Case) -> None:
     assert recorder.games()[0].policies == ()
 
 
-def test_a_game_of_another_deck_keeps_its_deck(tmp_path: Path) -> None:
-    batch = new_batch(("llama_llama_v0", {"num_players": 3, "deck": random_deck(5)}), 2, seed=1)
-    games, _ = played(batch)
-    write_games(tmp_path / "games.jsonl", games)
-    assert read_games(tmp_path / "games.jsonl")[1].game is batch.game
-
-
 @every_case
 def test_a_configuration_survives_json(case: Case) -> None:
     config = new_batch(case, 1).game.config
@@ -135,8 +131,9 @@ def test_a_configuration_survives_json(case: Case) -> None:
     assert set(value) == {field.name for field in dataclasses.fields(config)}
 
 
-def test_a_recorded_game_can_be_sent_to_another_process() -> None:
-    games, _ = played(new_batch(("llama_llama_v0", {"num_players": 2}), 1, seed=3))
+@each_game
+def test_a_recorded_game_can_be_sent_to_another_process(case: Case) -> None:
+    games, _ = played(new_batch(case, 1, seed=3))
     again = pickle.loads(pickle.dumps(games[0]))
     assert again.game is games[0].game
     assert again.to_json() == games[0].to_json()
@@ -147,16 +144,18 @@ def test_a_recorded_game_can_be_sent_to_another_process() -> None:
 
 @pytest.fixture(scope="module")
 def one() -> RecordedGame:
-    return played(new_batch(("lama_v0", {"num_players": 2}), 1, seed=3))[0][0]
+    return played(new_batch(FIRST, 1, seed=3))[0][0]
 
 
 def test_another_version_is_refused_in_one_sentence(one: RecordedGame, tmp_path: Path) -> None:
-    message = refused(tmp_path, one.to_json(), rewritten(one, game="lama_v1"))
-    assert message.endswith("games.jsonl, line 2: it was recorded with lama_v1, and here is lama_v0.")
+    name = one.game.name
+    message = refused(tmp_path, one.to_json(), rewritten(one, game=f"{name}_v1"))
+    assert message.endswith(f"games.jsonl, line 2: it was recorded with {name}_v1, and here is {name}_v0.")
 
 
 def test_an_unknown_game_or_format_is_refused(one: RecordedGame, tmp_path: Path) -> None:
-    assert "there is no game named 'chess'; the games are lama" in refused(tmp_path, rewritten(one, game="chess_v0"))
+    message = refused(tmp_path, rewritten(one, game="chess_v0"))
+    assert f"there is no game named 'chess'; the games are {', '.join(game_names())}" in message
     message = refused(tmp_path, rewritten(one, format="llama_envs game 2"))
     assert "must have the format 'llama_envs game 1', got 'llama_envs game 2'" in message
     for line in ("[]", "7", "null", '{"a": 1}'):
@@ -185,7 +184,7 @@ def test_any_changed_character_is_noticed(one: RecordedGame, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"config": {"num_players": 2}}, "must have the fields num_players, first_player"),
+        ({"config": {"num_players": 2}}, f"must have the fields {', '.join(FIELDS)}, got num_players"),
         ({"totals": [1]}, "for 2 seats"),
         ({"policies": ["heuristic"]}, "for 2 seats"),
         ({"totals": [0, 0]}, "ends with the totals"),
@@ -208,7 +207,9 @@ def test_actions_after_the_end_are_refused(one: RecordedGame, tmp_path: Path) ->
 
 def test_an_option_that_the_game_refuses_is_named_with_its_line(one: RecordedGame, tmp_path: Path) -> None:
     config = {**json.loads(one.to_json())["config"], "num_players": 9}
-    assert "line 1: num_players must be an integer from 2 to 6" in refused(tmp_path, rewritten(one, config=config))
+    low, *_, high = one.game.spec.players
+    message = refused(tmp_path, rewritten(one, config=config))
+    assert f"line 1: num_players must be an integer from {low} to {high}" in message
 
 
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
@@ -222,16 +223,16 @@ def test_empty_lines_are_no_games(one: RecordedGame, tmp_path: Path) -> None:
 
 
 def test_a_recording_begins_with_the_game() -> None:
-    batch = new_batch(("lama_v0", {"num_players": 2}), 3, seed=1)
+    batch = new_batch(FIRST, 3, seed=1)
     batch.step(batch.sample_actions(policy_streams(3, 0)))
     with pytest.raises(ValueError, match="a recording begins with the game"):
         Recorder(batch)
     with pytest.raises(ValueError, match="autoreset cannot be recorded"):
-        Recorder(new_batch(("lama_v0", {}), 3, seed=1, autoreset=True))
+        Recorder(new_batch(FIRST, 3, seed=1, autoreset=True))
 
 
 def test_games_of_two_configurations_are_not_replayed_together(one: RecordedGame) -> None:
-    other = played(new_batch(("lama_v0", {"num_players": 3}), 1, seed=3))[0][0]
+    other = played(new_batch((FIRST[0], {"num_players": 3}), 1, seed=3))[0][0]
     with pytest.raises(ValueError, match="must be of one configuration"):
         list(replay([one, other]))
     with pytest.raises(ValueError, match="one game at least"):

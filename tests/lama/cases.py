@@ -14,6 +14,7 @@ CONFIGS: tuple[dict[str, Any], ...] = (
 )
 TRUNCATING: dict[str, Any] | None = {"num_players": 3, "max_rounds": 1}  # a limit cuts its episodes short
 SHORT: dict[str, Any] = {"target_score": 10}  # games of a few decisions
+CHANGED_RULE = ("LLAMA_PENALTY = 10\n", "LLAMA_PENALTY = 20\n")  # a constant in rules.py, and another one for it
 OTHER_RULES: dict[str, Any] = {"next_starter": "rotate"}  # the same observation and actions
 
 GOLDENS: list[tuple[dict[str, Any], int]] = [

@@ -176,7 +176,7 @@ class TreeSearchPolicy:
             self._spare.tree = make_tree(self.game, self.nodes)
             self._spare.race = make_race(self.game)
             self._spare.scratch = make_scratch(self.game, self._kernel)
-        return self._spare.tree  # type: ignore[no-any-return]
+        return self._spare.tree
 
     def act(self, view: View) -> Actions:
         """The action with the best mean result among those left in the race, for each row: (n,) int64."""
@@ -365,7 +365,7 @@ def compile_search(rules: Rules, pick: Kernel, simultaneous: bool) -> Kernel:
     @kernel
     def guess_action(state: State, params: Params, scratch: Scratch, options: Floats, luck: Streams) -> int:
         """What the rollout policy would do here, without settling on anything."""
-        return pick(state, params, scratch, scratch.memory[state.to_move, :0], options, luck)  # type: ignore[no-any-return]
+        return pick(state, params, scratch, scratch.memory[state.to_move, :0], options, luck)
 
     @kernel
     def simulate(

@@ -70,7 +70,7 @@ def compile_pick(rules: Rules, choose: Kernel, needs_mask: bool) -> Kernel:
     ) -> int:
         if needs_mask:
             legal_actions(state, params, state.to_move, scratch.mask)
-        return choose(state, params, state.to_move, scratch.mask, options, memory, streams, 0)  # type: ignore[no-any-return]
+        return choose(state, params, state.to_move, scratch.mask, options, memory, streams, 0)
 
     return pick
 

@@ -9,13 +9,14 @@ A *sequence* is an information set and one of its actions; the first P sequences
 yet. A *strategy* is a float64 array (S,) with the probability of every sequence's action at its information set, for
 all seats together; 1 for the first P.
 
-A :class:`~llama_envs.policies.policy.Policy` sees the latest observation alone, so a strategy that it can play must treat
-alike all information sets at which a seat observes the same. CFR+ is held to that here. Best responses recall
+A :class:`~llama_envs.policies.view.Policy` sees the latest observation alone, so a strategy that it can play must
+treat alike all information sets at which a seat observes the same. CFR+ is held to that here. Best responses recall
 everything, so NashConv also tells what forgetting costs.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,19 +26,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from llama_envs.policies.tabular import StrategyTable, hash_rows, mix, observation_keys
 from llama_envs.core.batch import policy_streams, resampled
 from llama_envs.core.chance import HALF, LOW, ONE
 from llama_envs.core.compile import kernel
-from llama_envs.core.game import Game, Kernel, Rules, State
-from llama_envs.policies.policy import Policy, View
+from llama_envs.core.contract import Floats, Kernel, Params, Rules, States
+from llama_envs.core.contract import Integers as Ints
 from llama_envs.core.extensive_form import CHANCE, OVER, START, compile_move
+from llama_envs.core.game import Game
+from llama_envs.policies import Policy, View
+from llama_envs.policies.tabular import StrategyTable, hash_rows, mix, observation_keys
 
 DENOMINATOR = 1000  # rewards are fractions of small numbers, kept as float32; this finds the fraction again
 AT_ONCE = 100_000  # positions followed together; bounds memory only
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Keys = npt.NDArray[np.uint64]
+Matrix = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +71,8 @@ class SequenceForm:
     parent: Ints
     first: Ints
     action: Ints
-    observation: npt.NDArray[np.float32]
-    example: State
+    observation: Matrix
+    example: States
     cell: Ints
     slot: Ints
     meeting: Ints
@@ -108,10 +111,10 @@ class SequenceForm:
 class _Nodes:
     """Positions after equally many moves, each for all histories that lead there and that nobody can tell apart."""
 
-    states: State  # (n,)
+    states: States  # (n,)
     who: Ints  # (n,) the seat to move, CHANCE or OVER
     choices: Floats  # (n, C) probabilities of outcomes, or 1 for each legal action
-    memory: npt.NDArray[np.uint64]  # (n, P) a hash of all that each seat has seen and done
+    memory: Keys  # (n, P) a hash of all that each seat has seen and done
     last: Ints  # (n, P) each seat's latest sequence
     chance: Floats  # (n,) probability of all chance on the way
     histories: Ints  # (n,)
@@ -156,7 +159,7 @@ class _Enumerator:
         self.parent: list[Ints] = []
         self.counts: list[Ints] = []
         self.actions: list[Ints] = [np.full(game.num_players, -1, np.int64)]
-        self.examples: list[State] = []
+        self.examples: list[States] = []
         self.starts = np.zeros(0, np.int64)  # first sequence of each information set
         self.num_sequences = game.num_players
         self.meetings: list[Ints] = []
@@ -260,7 +263,7 @@ class _Enumerator:
         first = players + np.concatenate([[0], np.cumsum(counts)])
         action, example = np.concatenate(self.actions), np.concatenate(self.examples)
         observation = np.empty((len(seat), game.observation.size), np.float32)
-        game.loops.observe(game.records(example), game.records(game.params), seat, observation)
+        game.batch_kernels.observe(game.records(example), game.records(game.params), seat, observation)
         cell, slot = _cells(seat, observation, first, action)
         paid = pd.DataFrame(np.concatenate(self.meetings))
         amounts = pd.DataFrame(np.concatenate(self.payments)).add_prefix("paid")
@@ -292,7 +295,7 @@ def _first_of_each(codes: Ints, number: int) -> Ints:
     return first
 
 
-def _words(records: State) -> npt.NDArray[np.uint32]:
+def _words(records: States) -> npt.NDArray[np.uint32]:
     """The fields of records, not the padding between them, as rows of whole numbers."""
     assert records.dtype.fields is not None
     held = np.zeros(-(-records.itemsize // 4) * 4, np.uint8)
@@ -311,7 +314,7 @@ def _exact(rewards: npt.NDArray[np.float32]) -> Floats:
     return np.array(exact)[codes].reshape(rewards.shape)
 
 
-def _cells(seat: Ints, observation: npt.NDArray[np.float32], first: Ints, action: Ints) -> tuple[Ints, Ints]:
+def _cells(seat: Ints, observation: Matrix, first: Ints, action: Ints) -> tuple[Ints, Ints]:
     """``SequenceForm.cell`` and ``slot``."""
     cell, keys = pd.factorize(observation_keys(seat, observation))
     counts = np.diff(first)
@@ -327,33 +330,32 @@ def _cells(seat: Ints, observation: npt.NDArray[np.float32], first: Ints, action
     return cell, np.concatenate([np.arange(players), slot])
 
 
-_FOLLOW: dict[Rules, Kernel] = {}
-
-
+@functools.cache
 def compile_follow(rules: Rules) -> Kernel:
     """``follow(states, params, actions, num_actions, who, choices, observation, words, seen)``: a move in n states.
 
-    Written are ``who`` (n,) and ``choices`` (n, C) as in :func:`llama_envs.core.extensive_form.compile_move`, and ``seen``
-    (n, P), a hash of what each seat observes unless chance is to move. ``observation`` (P, D) and its bits ``words``
-    (P, D) are scratch.
+    Written are ``who`` (n,) and ``choices`` (n, C) as in :func:`llama_envs.core.extensive_form.compile_move`, and
+    ``seen`` (n, P), a hash of what each seat observes unless chance is to move. ``observation`` (P, D) and its bits
+    ``words`` (P, D) are scratch.
     """
-    if rules not in _FOLLOW:
-        move = compile_move(rules)
+    move = compile_move(rules)
 
-        @kernel
-        def follow(states, all_params, actions, num_actions, who, choices, observation, words, seen):
-            for i in range(len(states)):
-                who[i] = move(states[i : i + 1], all_params, actions[i], num_actions, choices[i], observation)
-                seen[i, :] = 0
-                if who[i] != CHANCE:
-                    hash_rows(words, seen[i])
+    @kernel
+    def follow(
+        states: States, all_params: Params, actions: Ints, num_actions: int, who: Ints, choices: Floats,
+        observation: Matrix, words: npt.NDArray[np.uint32], seen: Keys,
+    ) -> None:  # fmt: skip
+        for i in range(len(states)):
+            who[i] = move(states[i : i + 1], all_params, actions[i], num_actions, choices[i], observation)
+            seen[i, :] = 0
+            if who[i] != CHANCE:
+                hash_rows(words, seen[i])
 
-        _FOLLOW[rules] = follow
-    return _FOLLOW[rules]
+    return follow
 
 
 @kernel
-def remember_done(memory, who, actions):
+def remember_done(memory: Keys, who: Ints, actions: Ints) -> None:
     """The seat that moves remembers what it does; ``memory`` (n, P)."""
     for i in range(len(memory)):
         if who[i] >= 0:
@@ -361,7 +363,7 @@ def remember_done(memory, who, actions):
 
 
 @kernel
-def remember_seen(memory, who, seen):
+def remember_seen(memory: Keys, who: Ints, seen: Keys) -> None:
     """Everybody remembers what is to be seen, unless chance is to move; ``memory`` and ``seen`` (n, P)."""
     for i in range(len(memory)):
         if who[i] != CHANCE:
@@ -373,7 +375,7 @@ def remember_seen(memory, who, seen):
 
 
 @kernel
-def realise(parent, first, strategy, plan):
+def realise(parent: Ints, first: Ints, strategy: Floats, plan: Floats) -> None:
     """``plan[s]``: the probability that a seat's own choices lead through sequence s."""
     players = first[0]
     plan[:players] = 1.0
@@ -383,7 +385,7 @@ def realise(parent, first, strategy, plan):
 
 
 @kernel
-def add_payments(meeting, payment, plan, seat, value):
+def add_payments(meeting: Ints, payment: Floats, plan: Floats, seat: int, value: Floats) -> None:
     """``value[s]``: what ``seat`` is paid through its sequence s as its last, were its own choices to lead there."""
     value[:] = 0.0
     for k in range(len(meeting)):
@@ -395,7 +397,7 @@ def add_payments(meeting, payment, plan, seat, value):
 
 
 @kernel
-def best_replies(owner, parent, first, seat, value, reply):
+def best_replies(owner: Ints, parent: Ints, first: Ints, seat: int, value: Floats, reply: Floats) -> None:
     """Add to ``value`` what the best further choices of ``seat`` bring, and write those (pure) to ``reply``."""
     for i in range(len(parent) - 1, -1, -1):
         if owner[i] == seat:
@@ -409,7 +411,10 @@ def best_replies(owner, parent, first, seat, value, reply):
 
 
 @kernel
-def regret_step(owner, parent, first, slot, seat, strategy, value, gained, regret):
+def regret_step(
+    owner: Ints, parent: Ints, first: Ints, slot: Ints, seat: int, strategy: Floats, value: Floats, gained: Floats,
+    regret: Floats,
+) -> None:  # fmt: skip
     """One step of regret matching+ for ``seat``: ``value`` from ``add_payments``; new regrets and strategy."""
     gained[:] = 0.0
     for i in range(len(parent) - 1, -1, -1):
@@ -431,7 +436,7 @@ def regret_step(owner, parent, first, slot, seat, strategy, value, gained, regre
 
 
 @kernel
-def normalise(weight, start, stop, slot, strategy):
+def normalise(weight: Floats, start: int, stop: int, slot: Ints, strategy: Floats) -> None:
     """The strategy of one information set in proportion to ``weight[slot]``; uniform where all weights are 0."""
     total = 0.0
     for s in range(start, stop):
@@ -441,14 +446,14 @@ def normalise(weight, start, stop, slot, strategy):
 
 
 @kernel
-def normalise_all(first, weight, slot, strategy):
+def normalise_all(first: Ints, weight: Floats, slot: Ints, strategy: Floats) -> None:
     """``normalise`` for every information set."""
     for i in range(len(first) - 1):
         normalise(weight, first[i], first[i + 1], slot, strategy)
 
 
 @kernel
-def add_plan(plan, slot, weight, total):
+def add_plan(plan: Floats, slot: Ints, weight: float, total: Floats) -> None:
     """Add ``weight`` times the plan to ``total``, slot by slot."""
     for s in range(len(plan)):
         total[slot[s]] += weight * plan[s]
