@@ -15,7 +15,7 @@ from llama_envs.core.runs import made_here
 from llama_envs.policies import Actions, View
 from llama_envs.policies.network import PARTS, Arrays, add_policy, describe, read_policy, sample_masked, write_policy
 
-STATISTICS = ("mean", "deviation")
+STANDARDISED = ("observation.mean", "observation.deviation")
 
 
 def save_policy(
@@ -72,15 +72,12 @@ def policy_of(
         for number, layer in enumerate([*layers, head]):
             for kind in ("weight", "bias"):
                 arrays[f"{part}.{number}.{kind}"] = state[f"{layer}.{kind}"]
-    for name in STATISTICS:
-        if f"features_extractor.{name}" in state:
-            arrays[f"observation.{name}"] = state[f"features_extractor.{name}"]
+    for name in STANDARDISED:
+        if (ours := name.replace("observation", "features_extractor")) in state:
+            arrays[name] = state[ours]
     activation = names[activations.pop()] if activations else "tanh"
-    about = describe(
-        game, inputs=inputs, activation=activation, trained=trained,
-        made={**made_here(), "seed": getattr(model, "seed", None), "decisions": int(model.num_timesteps), **(made or {})},
-    )  # fmt: skip
-    return about, arrays
+    here = {**made_here(), "seed": getattr(model, "seed", None), "decisions": int(model.num_timesteps)}
+    return describe(game, inputs=inputs, activation=activation, trained=trained, made={**here, **(made or {})}), arrays
 
 
 def load_weights(model: Any, game: Game, path: Path) -> None:
@@ -92,15 +89,14 @@ def load_weights(model: Any, game: Game, path: Path) -> None:
     file = read_policy(path)
     file.check_fits(game)
     about, own = policy_of(model, game)
-    for name, array in own.items():
-        part = name.split(".")[0]
-        theirs = file.arrays.get(name)
-        if theirs is None and part in file.about["trained"]:
-            raise ValueError(f"{path} has fewer layers than the model; give the same --layers.")
-        if theirs is not None and theirs.shape != array.shape:
-            raise ValueError(f"{path} has layers of {len(theirs)}, the model of {len(array)}; give the same --layers.")
-    if about["activation"] != file.about["activation"] or len(file.arrays) > len(own):
-        raise ValueError(f"{path} has other layers than the model; give the same --layers.")
+    for part in file.about["trained"]:
+        theirs, ours = _layers(file.arrays, part), _layers(own, part)
+        if theirs != ours:
+            raise ValueError(f"{path} has the layers {theirs}, the model {ours}; give the same --layers.")
+    if about["activation"] != file.about["activation"]:
+        raise ValueError(f"{path} has the activation {file.about['activation']!r}, the model {about['activation']!r}.")
+    if about["inputs"] != file.about["inputs"] or (STANDARDISED[0] in file.arrays and STANDARDISED[0] not in own):
+        raise ValueError(f"{path} takes its observations in another way than the model.")
     policy = model.policy
     with torch.no_grad():
         for part in file.about["trained"]:
@@ -109,9 +105,16 @@ def load_weights(model: Any, game: Game, path: Path) -> None:
             for number, layer in enumerate([*(x for x in trunk if isinstance(x, nn.Linear)), head]):
                 layer.weight.copy_(torch.from_numpy(file.arrays[f"{part}.{number}.weight"]))
                 layer.bias.copy_(torch.from_numpy(file.arrays[f"{part}.{number}.bias"]))
-        for name in STATISTICS:
-            if f"observation.{name}" in file.arrays:
-                getattr(policy.features_extractor, name).copy_(torch.from_numpy(file.arrays[f"observation.{name}"]))
+        for name, neutral in zip(STANDARDISED, (np.zeros, np.ones), strict=True):
+            if name in own:  # a file without it has learned from plain observations
+                statistic = file.arrays.get(name, neutral(own[name].shape, np.float32))
+                getattr(policy.features_extractor, name.split(".")[1]).copy_(torch.from_numpy(statistic))
+
+
+def _layers(arrays: Arrays, part: str) -> list[int]:
+    """Widths of the hidden layers of a network."""
+    last = sum(name.startswith(f"{part}.") and name.endswith(".bias") for name in arrays) - 1
+    return [len(arrays[f"{part}.{number}.bias"]) for number in range(last)]
 
 
 def _inputs(policy: Any, game: Game) -> tuple[str, ...]:
@@ -125,8 +128,8 @@ def _inputs(policy: Any, game: Game) -> tuple[str, ...]:
         raise ValueError(f"a features extractor {kind} cannot be saved; use the default one or agents.standardise.")
     if not set(inputs) <= set(sizes) or sum(sizes[name] for name in inputs) != policy.features_extractor.features_dim:
         raise ValueError(
-            f"the model reads {policy.features_extractor.features_dim} numbers ({', '.join(inputs)}), which is not what "
-            f"{game.id} shows."
+            f"the model reads {policy.features_extractor.features_dim} numbers ({', '.join(inputs)}), which is not "
+            f"what {game.id} shows."
         )
     return inputs
 

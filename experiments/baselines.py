@@ -143,7 +143,8 @@ def make(name: str, options: Options) -> dict[str, Any]:
         with log.open("w") as output:
             done = subprocess.run([sys.executable, "-m", *words], env=environment, stdout=output, stderr=output)
         if done.returncode:
-            last = (log.read_text(errors="replace").strip().splitlines() or ["no output"])[-1]
+            lines = [line.strip("╭│╰╮╯─ ") for line in log.read_text(errors="replace").splitlines()]
+            last = ([line for line in lines if line] or ["no output"])[-1]
             raise ValueError(f"python -m {shlex.join(words)} failed: {last} (see {log}).")
     minutes = round((time.perf_counter() - started) / 60, 1)
     results = {}

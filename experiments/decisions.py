@@ -1,6 +1,6 @@
 """Recorded games as one table, a row for each decision, for analysis with pandas.
 
-    python -m experiments.evaluate lama --policies heuristic random --deals 2000 --record games.jsonl
+    python -m experiments.evaluate <game> --policies heuristic random --deals 2000 --record games.jsonl
     python -m experiments.decisions games.jsonl --out decisions.parquet --observation hand top
 
 Games are replayed together, so a million decisions take seconds.
@@ -21,8 +21,8 @@ import rich
 import tyro
 
 from llama_envs.cli.command import run_or_exit
-from experiments.run_folder import write_atomically
 from llama_envs.core.batch import Batch
+from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.recording import RecordedGame, read_games, replay, start_again
 
@@ -174,7 +174,7 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         else:
             write_atomically(path, lambda temporary: table.to_parquet(temporary, index=False))
     except ImportError:
-        raise ValueError("a .parquet file needs pyarrow: pip install 'llama-envs[train]'.") from None
+        raise ValueError("a .parquet file needs pyarrow: pip install 'llama-envs[cli]'.") from None
     except OSError as error:
         raise ValueError(f"cannot write {path} ({error.strerror}).") from None
 

@@ -34,7 +34,7 @@ PROCESSOR = {
     "NUMBA_CPU_FEATURES": "+avx,+avx2,+bmi,+bmi2,+fma,+lzcnt,+movbe,+popcnt,+sse4.1,+sse4.2",
 }
 GAMES = 1024
-STAGES = 132  # steps that a game is ahead of another at most: three, four and six rounds of Llama Llama
+STAGES = 132  # steps that a game is ahead of another at most: whole rounds of 11 decisions for 2, 3, 4 and 6 seats
 STEPS = 6  # of every game while instructions are counted
 CALLGRIND = 0x43540000  # requests to callgrind begin here: 'C', 'T'
 DUMP, TOGGLE, START = CALLGRIND, CALLGRIND + 2, CALLGRIND + 4
@@ -122,26 +122,22 @@ def ask_callgrind(request: int) -> None:
 def run_counted(game: Game) -> tuple[int, int]:
     """Run the two loops under callgrind's eyes, a dump each; the decisions that each took."""
     batch, streams = Batch(game, GAMES, 0, autoreset=True), policy_streams(GAMES, 1)
-    stages = np.arange(GAMES) % STAGES  # as many games at each stage of a round: in Llama Llama all rounds are as long
-    for step in range(STAGES):
-        batch.step(batch.sample_actions(streams), stages >= step)
+    stages = np.arange(GAMES) % STAGES  # as many games at each stage of a round, also where all rounds are as long
+    for stage in range(STAGES):
+        batch.step(batch.sample_actions(streams), stages >= stage)
     twin = batch.clone()
-    mask = np.zeros(game.num_actions, np.bool_)
-    states, params = twin._states, twin._params
-    game.loops.playout(states, params, streams, mask, 1)
-    reward, flags = np.empty((GAMES, game.num_players), np.float32), np.empty(GAMES, np.bool_)
+    twin.random_playout(streams, 1)
+    everywhere, reward = np.ones(GAMES, np.bool_), np.empty((GAMES, game.num_players), np.float32)
+    flags, step = np.empty(GAMES, np.bool_), game.batch_kernels.step
     ask_callgrind(START)
     for _ in range(STEPS):
         actions = batch.sample_actions(streams)
         ask_callgrind(TOGGLE)
-        game.loops.step(
-            batch._states, batch._params, batch._streams, batch._seeds, batch._rows, batch._episodes, actions,
-            batch._everywhere, True, batch._mask, batch._observation, reward, flags, flags, batch._final,
-        )  # fmt: skip
+        step(batch._buffers, batch._params, actions, everywhere, True, reward, flags, flags)
         ask_callgrind(TOGGLE)
     ask_callgrind(DUMP)
     ask_callgrind(TOGGLE)
-    game.loops.playout(states, params, streams, mask, STEPS)
+    twin.random_playout(streams, STEPS)
     ask_callgrind(TOGGLE)
     ask_callgrind(DUMP)
     return GAMES * STEPS, GAMES * STEPS

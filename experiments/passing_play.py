@@ -8,181 +8,35 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from llama_envs.llama_llama.heuristic import DEFAULT_CARE
-from experiments.study import Arrays, Floats, Seeds, act, policy_of, seat_streams
+from experiments.study import Arrays, Floats, Seeds, policy_of, seat_streams
 from llama_envs.core.batch import Batch, resampled
 from llama_envs.core.compile import kernel
-from llama_envs.core.game import Game, State
-from llama_envs.policies.policy import Policy, ScriptedPolicy, register_policy
+from llama_envs.core.contract import Integers, Params, State, States
+from llama_envs.core.game import Game
 from llama_envs.llama_llama.config import DISPLAYS
-from llama_envs.llama_llama.rules import NUM_LETTERS, goal_points
-from llama_envs.llama_llama.state import GOALS
+from llama_envs.llama_llama.heuristic import rule_of_thumb
+from llama_envs.llama_llama.rules import NUM_LETTERS, count_letters, goal_points
+from llama_envs.policies import Players, Policy, ScriptedPolicy, register_policy
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Watch = Callable[[State, Ints, Ints], None]  # states before a pass (n,), rows of the batch (n,), picks (n, P, count)
+Watch = Callable[[States, Ints, Ints], None]  # states before a pass (n,), rows of the batch (n,), picks (n, P, count)
 
-NOBODY = -1  # in a list of goals
+NOBODY = -1  # in a list of goals, or of players
 
 # ------------------------------------------------------------------------------------- the heuristic with switches
 
-
-@kernel(allocates=True)
-def choose(state, params, seat, options):
-    """The heuristic's pick; ``options``: care, weight of goals not known yet (1 or 0), whether it minds its own goal.
-
-    With 1 and 1 it is the shipped heuristic. With weight 0 it keeps what the goals known to it pay now.
-    """
-    mind_own = options[2] > 0 or state.phase == GOALS
-    if state.phase == GOALS:
-        return choose_goal(state, params, seat, options[1])
-    pays = expected_pay(state, params, seat, state.goal[seat], options[1], mind_own)
-    return choose_pass(state, params, seat, pays, options[0])
-
-
-@kernel(allocates=True)
-def choose_goal(state, params, seat, weight):
-    """The kind whose giving makes the other cards worth most."""
-    letters = np.zeros(NUM_LETTERS, np.int64)
-    count_hand(state, params, seat, letters)
-    best = -np.inf
-    best_kind = -1
-    for kind in range(params.num_kinds):
-        if state.hand[seat, kind] > 0:
-            pays = expected_pay(state, params, seat, kind, weight, True)
-            letters[params.letter[kind]] -= 1
-            value = worth(params, pays, letters)
-            letters[params.letter[kind]] += 1
-            if value > best:
-                best = value
-                best_kind = kind
-    return best_kind
-
-
-@kernel(allocates=True)
-def choose_pass(state, params, seat, pays, care):
-    """The lowest kind of the best set of cards that completes the picks made so far in this pass."""
-    start = params.pass_start[state.phase - 1]
-    picked = state.cycle
-    needed = params.pass_start[state.phase] - start - picked
-    lowest = state.passed[seat, start + picked - 1] if picked > 0 else 0
-    letters = np.zeros(NUM_LETTERS, np.int64)  # held
-    count_hand(state, params, seat, letters)
-    given = np.zeros(NUM_LETTERS, np.int64)  # handed over
-    left = np.zeros(params.num_kinds, np.int64)
-    for kind in range(params.num_kinds):
-        left[kind] = state.hand[seat, kind]
-    for place in range(start, start + picked):
-        kind = state.passed[seat, place]
-        left[kind] -= 1
-        given[params.letter[kind]] += 1
-        letters[params.letter[kind]] -= 1
-    cards = np.zeros(params.hand_size, np.int64)  # that may still be picked
-    number = 0
-    for kind in range(lowest, params.num_kinds):
-        for _ in range(left[kind]):
-            cards[number] = kind
-            number += 1
-    best = -np.inf
-    best_kind = -1
-    for chosen in range(1 << number):
-        count = 0
-        for i in range(number):
-            count += (chosen >> i) & 1
-        if count != needed:
-            continue
-        first = -1
-        for i in range(number):
-            if (chosen >> i) & 1:
-                letters[params.letter[cards[i]]] -= 1
-                given[params.letter[cards[i]]] += 1
-                if first < 0:
-                    first = cards[i]
-        value = worth(params, pays, letters)
-        if care > 0:
-            value -= care * worth(params, pays, given)
-        for i in range(number):
-            if (chosen >> i) & 1:
-                letters[params.letter[cards[i]]] += 1
-                given[params.letter[cards[i]]] -= 1
-        if value > best:
-            best = value
-            best_kind = first
-    return best_kind
-
-
-@kernel
-def count_hand(state, params, seat, letters):
-    """Add the cards of ``seat`` to ``letters``."""
-    for kind in range(params.num_kinds):
-        letters[params.letter[kind]] += int(state.hand[seat, kind])
-
-
-@kernel(allocates=True)
-def expected_pay(state, params, seat, own_goal, weight, mind_own):
-    """What one copy of each combination is expected to be paid by all four goals, if ``seat`` gives ``own_goal``.
-
-    Goals not known yet count ``weight`` times the average over all cards that the seat has not seen.
-    """
-    kinds = params.num_kinds
-    times = np.zeros(kinds, np.float64)  # expected number of goals of each kind
-    unseen = np.zeros(kinds, np.int64)
-    for kind in range(kinds):
-        unseen[kind] = params.deck[kind] - state.hand[seat, kind]
-    revealed = 0 if state.phase == GOALS else int(state.phase)
-    own_seen = not mind_own
-    for display in range(revealed):
-        kind = state.goal[state.owner[display]]
-        times[kind] += 1.0
-        unseen[kind] -= 1
-        own_seen = own_seen or kind == own_goal
-    known = revealed
-    if not own_seen:  # an own goal of a revealed kind is taken for the revealed one
-        times[own_goal] += 1.0
-        known += 1
-        if state.phase != GOALS:
-            unseen[own_goal] -= 1
-    total = 0
-    for kind in range(kinds):
-        total += max(unseen[kind], 0)
-    pays = np.zeros(params.first_combination[kinds], np.float64)
-    for kind in range(kinds):
-        expected = times[kind]
-        if total > 0:
-            expected += weight * ((DISPLAYS - known) * max(unseen[kind], 0) / total)
-        for combination in range(params.first_combination[kind], params.first_combination[kind + 1]):
-            pays[combination] = expected * params.points[combination]
-    return pays
-
-
-@kernel
-def worth(params, pays, letters):
-    """What the goals are expected to pay for a hand of ``letters`` (P14-P17)."""
-    value = 0.0
-    for combination in range(len(pays)):
-        if pays[combination] == 0.0:
-            continue
-        copies = params.hand_size
-        for letter in range(NUM_LETTERS):
-            need = params.need[combination, letter]
-            if need == 1:
-                copies = min(copies, letters[letter])
-            elif need > 1:
-                copies = min(copies, letters[letter] // need)
-        value += copies * pays[combination]
-    return value
-
-
 SWITCHES = {
-    "whole": (DEFAULT_CARE, 1.0, 1.0),  # the heuristic itself
-    "careless": (0.0, 1.0, 1.0),  # does not mind the left neighbour
-    "now": (0.0, 0.0, 1.0),  # keeps what the goals known to it pay now
-    "own_unminded": (DEFAULT_CARE, 1.0, 0.0),  # passes as if it did not know its own goal
+    "whole": rule_of_thumb(),
+    "careless": rule_of_thumb(care=0.0),
+    "now": rule_of_thumb(care=0.0, unknown_goals=False),
+    "own_unminded": rule_of_thumb(own_goal=False),
 }
 
 
@@ -190,7 +44,7 @@ def build_switched(game: Game, argument: str) -> Policy:
     """``switched:NAME``: the heuristic of Llama Llama with the switches of that name."""
     if game.name != "llama_llama" or argument not in SWITCHES:
         raise ValueError(f"'switched:NAME' is for llama_llama; NAME is one of {', '.join(SWITCHES)}, got {argument!r}.")
-    return ScriptedPolicy(choose, SWITCHES[argument])
+    return ScriptedPolicy(SWITCHES[argument])
 
 
 register_policy("switched", build_switched, "switched:NAME")
@@ -225,25 +79,28 @@ def play_round(batch: Batch, seats: Seats, watch: Watch | None = None, where: Bo
     rows = np.flatnonzero(playing)
     if not len(rows):
         return playing
-    actions = np.zeros(batch.num_games, np.int64)
-    _everybody_picks(batch, seats, rows, seats.choosing, seats.goals, actions, playing)
+    choosing, passing = (
+        Players(batch, seats.policies, np.where(playing[:, None], who, NOBODY), streams=seats.streams)
+        for who in (seats.choosing, seats.passing)
+    )
+    _everybody_picks(choosing, rows, seats.goals, playing)
     for count in game.config.pass_counts:
         before = batch.state[rows] if watch is not None else None
         picks = np.empty((len(rows), game.num_players, count), np.int64)
         for cycle in range(count):
-            picks[:, :, cycle] = _everybody_picks(batch, seats, rows, seats.passing, None, actions, playing)
+            picks[:, :, cycle] = _everybody_picks(passing, rows, None, playing)
         if watch is not None and before is not None:
             watch(before, rows, picks)
     return playing
 
 
-def _everybody_picks(
-    batch: Batch, seats: Seats, rows: Ints, who: Ints, forced: Ints | None, actions: Ints, playing: Bools
-) -> Ints:
+def _everybody_picks(players: Players, rows: Ints, forced: Ints | None, playing: Bools) -> Ints:
     """One cycle: every seat of the games ``rows`` picks, what is ``forced`` unless that is NOBODY; the picks (n, P)."""
+    batch = players.batch
+    actions = np.zeros(batch.num_games, np.int64)
     picks = np.empty((len(rows), batch.game.num_players), np.int64)
     for seat in range(batch.game.num_players):
-        act(batch, seats.policies, who, seats.streams, rows, actions)
+        players.act(actions)
         if forced is not None:
             actions[rows] = np.where(forced[rows, seat] == NOBODY, actions[rows], forced[rows, seat])
         picks[:, seat] = actions[rows]
@@ -255,7 +112,7 @@ def _everybody_picks(
 
 
 @kernel
-def known_goals(state, params, seat, known):
+def known_goals(state: State, params: Params, seat: int, known: Integers) -> int:
     """Write the kinds of the goals that ``seat`` knows to lie on the table; returns how many.
 
     Those revealed, and its own, unless a revealed one of the same kind may be its own (P6, P7).
@@ -274,7 +131,7 @@ def known_goals(state, params, seat, known):
 
 
 @kernel
-def paid_by(params, goals, number, letters):
+def paid_by(params: Params, goals: Any, number: int, letters: Integers) -> int:
     """Points that the first ``number`` of ``goals`` pay for ``letters``."""
     points = 0
     for i in range(number):
@@ -283,7 +140,7 @@ def paid_by(params, goals, number, letters):
 
 
 @kernel(allocates=True)
-def most_kept(params, goals, number, letters, count):
+def most_kept(params: Params, goals: Integers, number: int, letters: Integers, count: int) -> int:
     """The most points that ``goals`` can pay for a hand of ``letters`` from which ``count`` cards go."""
     cards = np.zeros(params.hand_size, np.int64)
     size = 0
@@ -307,7 +164,9 @@ def most_kept(params, goals, number, letters, count):
 
 
 @kernel(allocates=True)
-def measure_passes(states, all_params, picks, held, passed, paid, best, kept):
+def measure_passes(
+    states: Any, all_params: Params, picks: Ints, held: Ints, passed: Ints, paid: Ints, best: Ints, kept: Ints
+) -> None:
     """For every game i and seat s: letters held and passed, cards that known goals pay for, points kept and possible.
 
     ``paid[i, s]``: cards held, and cards passed, without which the known goals pay less now. ``kept[i, s]``: points
@@ -319,8 +178,7 @@ def measure_passes(states, all_params, picks, held, passed, paid, best, kept):
     for i in range(len(states)):
         state = states[i]
         for seat in range(picks.shape[1]):
-            letters[:] = 0
-            count_hand(state, params, seat, letters)
+            count_letters(state, params, seat, letters)
             held[i, seat] = letters
             passed[i, seat] = 0
             for pick in range(picks.shape[2]):
@@ -360,7 +218,7 @@ class PassLog:
             **{name: np.zeros(shape, np.int64) for name in ("given_up", "best", "greedy", "passes")},
         }
 
-    def __call__(self, before: State, rows: Ints, picks: Ints) -> None:
+    def __call__(self, before: States, rows: Ints, picks: Ints) -> None:
         """Add one pass."""
         n, players, _ = picks.shape
         held, passed = np.zeros((2, n, players, NUM_LETTERS), np.int64)
@@ -474,7 +332,7 @@ class Line:
         goal: Ints | None = None,
         watch: Watch | None = None,
         where: Bools | None = None,
-    ) -> tuple[State, Floats]:
+    ) -> tuple[States, Floats]:
         """The round that would be played if ``seat`` (N,) of every game passed and chose by other policies.
 
         ``goal`` (N,) is the kind that it gives, where that is not NOBODY. The games themselves stand still.
@@ -514,7 +372,7 @@ class GoalsSeen:
         self.kind = np.full((num_games, players), -1)
         self.display = np.full((num_games, players), -1)
 
-    def __call__(self, before: State, rows: Ints, picks: Ints) -> None:
+    def __call__(self, before: States, rows: Ints, picks: Ints) -> None:
         """Look at the first pass."""
         if before["phase"][0] != 1:
             return
@@ -602,15 +460,14 @@ def worth_of_kinds(game: Game, policy: str, rounds: int, seeds: Seeds) -> Arrays
 
 
 @kernel(allocates=True)
-def measure_received(states, all_params, picks, received, gain):
+def measure_received(states: Any, all_params: Params, picks: Ints, received: Ints, gain: Ints) -> None:
     """``gain[i, s]``: points that all four goals pay more for what seat s keeps and receives than for what it keeps."""
     params = all_params[0]
     letters = np.zeros(NUM_LETTERS, np.int64)
     for i in range(len(states)):
         state = states[i]
         for seat in range(picks.shape[1]):
-            letters[:] = 0
-            count_hand(state, params, seat, letters)
+            count_letters(state, params, seat, letters)
             for pick in range(picks.shape[2]):
                 letters[params.letter[picks[i, seat, pick]]] -= 1
             before = paid_by(params, state.goal, DISPLAYS, letters)
@@ -630,7 +487,7 @@ def passes_received(game: Game, policy: str, seeds: Seeds) -> Arrays:
     """
     players = game.num_players
     line = Line.start(game, policy, (), seeds)
-    seen: list[tuple[State, Ints]] = []
+    seen: list[tuple[States, Ints]] = []
     play_round(line.batch, line.seats, lambda before, rows, picks: seen.append((before, picks)))
     state = line.batch.state
     start = np.cumsum([0, *game.config.pass_counts])
@@ -667,7 +524,7 @@ def bits_about_the_next(game: Game, policy: str, worlds: int, seeds: Seeds) -> A
     to_dummy = np.zeros((len(seeds), players), np.bool_)
     streams = seat_streams(seeds ^ np.uint64(1), players)
 
-    def watch(before: State, rows: Ints, picks: Ints) -> None:
+    def watch(before: States, rows: Ints, picks: Ints) -> None:
         to_dummy[rows] = before["left"] >= players
         for seat in range(players):
             own = streams[:, seat].copy()

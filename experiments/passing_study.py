@@ -20,8 +20,6 @@ import numpy as np
 import pandas as pd
 import tyro
 
-from llama_envs.llama_llama.heuristic import DEFAULT_CARE
-from llama_envs.cli.command import run_or_exit
 from experiments.passing_play import (
     FIRST_ROUND,
     LAST,
@@ -35,7 +33,6 @@ from experiments.passing_play import (
     worth_of_goal,
     worth_of_kinds,
 )
-from experiments.run_folder import command_line, write_text
 from experiments.study import (
     RULES_OF_REPORTING,
     Arrays,
@@ -59,11 +56,15 @@ from experiments.study import (
     split_seed,
     spread,
 )
+from llama_envs.cli.command import run_or_exit
+from llama_envs.core.files import write_text
 from llama_envs.core.game import Game
-from llama_envs.core.validation import check_int
-from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
+from llama_envs.core.runs import command_line
+from llama_envs.core.validation import check_int
 from llama_envs.llama_llama.deck import LETTERS, random_deck
+from llama_envs.llama_llama.heuristic import DEFAULT_CARE
+from llama_envs.policies import make_policy
 
 PASSES = 4
 CARES = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0)

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 
 from experiments.probes import CHUNK, Absent, Probe, Run, aec_loop
+from experiments.targets import COMPARED
+from llama_envs.core.registry import spec_of
 
 PUFFERLIB = "3.0.0"
 BUILD = Path(__file__).resolve().parent.parent / "build" / "pufferlib"
@@ -47,7 +49,7 @@ def peer_probes(number: int = 1024) -> list[Probe]:
         probes.append(many("Pgx on the CPU", game, prepare=partial(pgx_loop, name, number)))
     probes.append(many(PUFFER, "triple triad", prepare=partial(puffer_loop, number)))
     probes.append(many(PUFFER_LEGAL, "triple triad", prepare=partial(puffer_loop, number, legal=True)))
-    probes.append(one("RainbowArena", "L.L.A.M.A.", prepare=rainbow_arena))
+    probes.append(one("RainbowArena", spec_of(COMPARED).title, prepare=rainbow_arena))
     return probes
 
 
@@ -233,5 +235,5 @@ def compile_puffer(library: Path) -> None:
 
 
 def rainbow_arena() -> Run:
-    """The other Python L.L.A.M.A. for reinforcement learning."""
+    """The other Python version of our game for reinforcement learning."""
     raise Absent("enochliu98/RainbowArena is on GitHub only, not on the package index")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -14,23 +14,22 @@ import numpy as np
 import numpy.typing as npt
 from rich.progress import track
 
-import agents  # noqa: F401  (registers "mc")
 import llama_envs  # noqa: F401  (registers the Gymnasium ids)
 from llama_envs.adapters.aec import GameAECEnv, wrap
 from llama_envs.adapters.parallel import GameParallelEnv
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.policies.policy import Players, make_policy
-from llama_envs.core.registry import game_names, make_game
+from llama_envs.core.registry import game_specs, make_game
+from llama_envs.policies import Players, make_policy
 
 Run = Callable[[], int]
 Clock = Callable[[], float]
-PLAYERS = {"lama": (2, 3, 4, 5, 6), "llama_llama": (2, 3, 4)}
-GYM_IDS = {"lama": "llama_envs/Lama-v0", "llama_llama": "llama_envs/LlamaLlama-v0"}
 CHUNK = 100  # decisions of one game between two looks at the clock
 WORLDS = 400
 DRAWN, DRAWN_STEPS = "step, actions drawn beforehand", 128
+GYM, SB3 = "gymnasium.make_vec", "SB3VecEnv"
+LEARNER_STEPS = 64  # at most, in a run of a learner's environment
 
 
 class Absent(Exception):
@@ -102,10 +101,10 @@ def rate(run: Run, seconds: float, clock: Clock = time.process_time) -> float:
             return decisions / passed
 
 
-def own_probes(numbers: Sequence[int], players: dict[str, Sequence[int]]) -> list[Probe]:
-    """Everything of this suite, for each game and number of players; ``numbers`` of games at once."""
+def own_probes(numbers: Sequence[int], players: Mapping[str, Sequence[int]]) -> list[Probe]:
+    """Everything of this suite, for games and their numbers of ``players``; ``numbers`` of games at once."""
     probes: list[Probe] = []
-    for name in game_names():
+    for name in players:
         for count in players[name]:
             game = make_game(name, num_players=count)
             own = partial(Probe, game=game.title, players=count)
@@ -126,20 +125,33 @@ def own_probes(numbers: Sequence[int], players: dict[str, Sequence[int]]) -> lis
             own("AEC", "raw_env", number=1, prepare=partial(raw_loop, game)),
             own("AEC", "env", number=1, prepare=partial(wrapped_loop, game)),
             own("Parallel", "parallel_env", number=1, prepare=partial(parallel_loop, game)),
-            own("vector", "gymnasium.make_vec, random opponents", number=1024, prepare=partial(gym_loop, name, 1024)),
-            own("vector", "SB3VecEnv, random opponents", number=1024, prepare=partial(sb3_loop, game, 1024)),
-            own("search", f"mc:{WORLDS}", number=4, prepare=partial(search, game, 4)),
         ]
+        opponents = ["random", *(["heuristic"] if game.spec.heuristic is not None else [])]
+        for what, loop in ((GYM, gym_loop), (SB3, sb3_loop)):
+            for opponent in opponents:
+                prepare = partial(loop, game, 1024, opponent)
+                probes.append(own("vector", among(what, opponent), number=1024, prepare=prepare))
+        probes.append(own("search", f"mc:{WORLDS}", number=4, prepare=partial(search, game, 4)))
     return probes
+
+
+def among(what: str, opponent: str) -> str:
+    """What a probe of a learner's environment is called."""
+    return f"{what}, {opponent} opponents"
 
 
 def thread_probes(number: int, threads: Sequence[int]) -> list[Probe]:
     """A step of ``number`` games by one thread and by more, for each game."""
     return [
-        Probe("threads", f"step, {count} thread{'s' * (count > 1)}", game.title, game.num_players, number,
+        Probe("threads", stepping(count), game.title, game.num_players, number,
               partial(step_drawn, game, number, count))
-        for game in map(make_game, game_names()) for count in threads
+        for game in (make_game(spec.name) for spec in game_specs()) for count in threads
     ]  # fmt: skip
+
+
+def stepping(threads: int) -> str:
+    """What a probe of so many threads is called."""
+    return f"step, {threads} thread{'s' * (threads > 1)}"
 
 
 # ----------------------------------------------------------------------------------------------------------- our own
@@ -188,19 +200,18 @@ def step_drawn(game: Game, number: int, threads: int = 1) -> Run:
 def playouts(game: Game, number: int) -> Run:
     """Uniform legal play inside one kernel, masks but no observations."""
     batch, streams = Batch(game, number, 0, autoreset=True), policy_streams(number, 1)
-    mask = np.zeros(game.num_actions, np.bool_)
 
     def run() -> int:
-        game.loops.playout(batch._states, batch._params, streams, mask, 10)
+        batch.random_playout(streams, 10)
         return 10 * number
 
     return run
 
 
 def move_bytes(game: Game, number: int) -> Run:
-    """The floor: what a step must read and write, moved without a thought."""
+    """The floor: what a step must read and write, copied and nothing else."""
     batch = Batch(game, number, 0)
-    arrays = [batch.state.view(np.ndarray).view(np.uint8), batch.observation, batch.action_mask, batch._streams]
+    arrays = [batch.state.view(np.ndarray).view(np.uint8), batch.observation, batch.action_mask, batch.streams]
     arrays += [np.zeros((number, game.num_players), np.float32), np.zeros(number, np.int64), np.zeros(number, np.bool_)]
     pairs = [(np.empty_like(array), np.array(array)) for array in arrays]
 
@@ -270,33 +281,41 @@ def parallel_loop(game: Game) -> Run:
     return run
 
 
-def gym_loop(name: str, number: int) -> Run:
+def gym_loop(game: Game, number: int, opponents: str) -> Run:
     """Gymnasium's vector environment; a decision is one of the learner's."""
-    envs: Any = gym.make_vec(GYM_IDS[name], num_envs=number, opponents="random")
+    envs: Any = gym.make_vec(game.spec.gymnasium_id, num_envs=number, opponents=opponents)
     observation, _ = envs.reset(seed=0)
     draws = np.random.default_rng(0)
 
-    def run() -> int:
+    def step() -> int:
         nonlocal observation
         mask = observation["action_mask"]
         observation, *_ = envs.step(((1 + draws.random(mask.shape, np.float32)) * mask).argmax(axis=1))
         return number
 
-    return run
+    return whole_games(step, game)
 
 
-def sb3_loop(game: Game, number: int) -> Run:
+def sb3_loop(game: Game, number: int, opponents: str) -> Run:
     """Stable-Baselines3's vector environment; a decision is one of the learner's."""
-    env = SB3VecEnv(game, number, opponents="random", seed=0)
+    env = SB3VecEnv(game, number, opponents=opponents, seed=0)
     env.reset()
     draws = np.random.default_rng(0)
 
-    def run() -> int:
+    def step() -> int:
         mask = np.stack(env.env_method("action_masks"))
         env.step(((1 + draws.random(mask.shape, np.float32)) * mask).argmax(axis=1))
         return number
 
-    return run
+    return whole_games(step, game)
+
+
+def whole_games(step: Run, game: Game) -> Run:
+    """Where all games are at the same stage, and stages take unequally long: a run steps through all of them."""
+    if not game.simultaneous or game.max_decisions is None:
+        return step
+    times = min(game.max_decisions // game.num_players, LEARNER_STEPS)
+    return lambda: sum(step() for _ in range(times))
 
 
 def search(game: Game, number: int) -> Run:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from experiments.study import Arrays, Floats, Seeds, act, policy_of, seat_streams
+from experiments.study import Arrays, Floats, Seeds, policy_of, seat_streams
 from llama_envs.core.batch import Batch
-from llama_envs.core.game import Game, State
-from llama_envs.policies.policy import Policy
+from llama_envs.core.contract import States
+from llama_envs.core.game import Game
 from llama_envs.lama.rules import DRAW_CARD as DRAW
 from llama_envs.lama.rules import KEEP, LLAMA_PENALTY, QUIT, RETURN_BLACK, RETURN_WHITE
 from llama_envs.lama.state import RETURN, TURN
+from llama_envs.policies import Players, Policy
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -30,8 +32,8 @@ class Games:
     """
 
     def __init__(self, batch: Batch, policies: Sequence[Policy], who: Ints, seeds: Seeds) -> None:
-        self.batch, self.policies, self.who = batch, policies, who
-        self.streams = seat_streams(seeds, batch.game.num_players)
+        self.batch = batch
+        self.players = Players(batch, policies, who, streams=seat_streams(seeds, batch.game.num_players))
         self.actions = np.zeros(batch.num_games, np.int64)
 
     def step(self, first: Ints | None = None, before: Callable[[Ints], None] | None = None) -> bool:
@@ -44,7 +46,7 @@ class Games:
             return False
         if before is not None:
             before(rows)
-        act(self.batch, self.policies, self.who, self.streams, rows, self.actions)
+        self.players.act(self.actions)
         if first is not None:
             self.actions[rows] = np.where(first[rows] == OWN_CHOICE, self.actions[rows], first[rows])
         self.batch.step(self.actions)
@@ -57,7 +59,7 @@ def penalty_of(hand: npt.NDArray[np.int8]) -> Ints:
     return ((hand > 0) * points).sum(axis=-1)
 
 
-def playable(state: State, seats: Ints) -> Bools:
+def playable(state: States, seats: Ints) -> Bools:
     """Whether ``seats`` (n,) hold the top rank or the next one (L6)."""
     hand = state["hand"][np.arange(len(state)), seats]
     ranks = hand.shape[1]
@@ -66,7 +68,7 @@ def playable(state: State, seats: Ints) -> Bools:
     return np.asarray((hand[rows, top] > 0) | (hand[rows, (top + 1) % ranks] > 0))
 
 
-def is_of(kind: str, state: State) -> Bools:
+def is_of(kind: str, state: States) -> Bools:
     """Which states (n,), none of them over, are a decision of this kind: (n,)."""
     seats = state["to_move"].astype(np.int64)
     if kind == CHIP:
@@ -76,7 +78,7 @@ def is_of(kind: str, state: State) -> Bools:
     return np.asarray(may_draw & (can if kind == COULD_PLAY else ~can))
 
 
-class Keeper:
+class DecisionSample:
     """Keeps up to ``each`` decisions of a kind from every game, each decision with the same chance (reservoir)."""
 
     def __init__(self, batch: Batch, kind: str, each: int, seeds: Seeds) -> None:
@@ -106,7 +108,7 @@ def action_of(game: Game, name: str) -> int:
     return OWN_CHOICE if name == "own" else after_ranks + numbers[name]
 
 
-def play_on(game: Game, states: State, action: int, policy: Policy, seeds: Seeds) -> tuple[Floats, Floats]:
+def play_on(game: Game, states: States, action: int, policy: Policy, seeds: Seeds) -> tuple[Floats, Floats]:
     """``states`` (M,) after ``action``, played to the end by ``policy`` in every seat.
 
     Returns:
@@ -142,11 +144,11 @@ def fork(game: Game, policy: str, kind: str, actions: Sequence[str], each: int, 
     batch = Batch(game, len(seeds), seeds)
     playing = policy_of(policy, game)
     games = Games(batch, [playing], np.zeros((len(seeds), game.num_players), np.int64), seeds)
-    keeper = Keeper(batch, kind, each, seeds)
-    while games.step(before=keeper):
+    sample = DecisionSample(batch, kind, each, seeds)
+    while games.step(before=sample):
         pass
-    present = keeper.present
-    states = keeper.states[present]
+    present = sample.present
+    states = sample.states[present]
     futures = seeds[np.nonzero(present)[0]] + np.nonzero(present)[1].astype(np.uint64) + np.uint64(1)
     seats = states["to_move"].astype(np.int64)
     rows = np.arange(len(states))
@@ -199,15 +201,25 @@ def play_arm(game: Game, one: str, rest: str, seeds: Seeds) -> Arrays:
     return {name: values.reshape(len(seeds), players) for name, values in found.items()}
 
 
-def play_alike(game: Game, policy: str, seeds: Seeds) -> Arrays:
+def play_alike(game: Game, policy: str, opener: int | None, seeds: Seeds) -> Arrays:
     """Every deal once with ``policy`` in all seats.
+
+    Args:
+        game: what ``policy`` is made for.
+        policy: its name.
+        opener: the seat that opens the first round; None leaves it to ``game``. A policy for games that any seat may
+            open knows those that this one opens.
+        seeds: (D,), one for each deal.
 
     Returns:
         ``win`` (D, P); ``first`` (D, P), points of each seat in the first round; ``points`` (D,), points a seat and
         round; ``rounds`` (D,).
     """
+    playing = policy_of(policy, game)
+    if opener is not None:
+        game = game.spec.make_game(dataclasses.replace(game.config, first_player=opener))
     batch = Batch(game, len(seeds), seeds)
-    games = Games(batch, [policy_of(policy, game)], np.zeros((len(seeds), game.num_players), np.int64), seeds)
+    games = Games(batch, [playing], np.zeros((len(seeds), game.num_players), np.int64), seeds)
     first = np.zeros((len(seeds), game.num_players))
     running = np.ones(len(seeds), np.bool_)
     while games.step():

@@ -21,10 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 import tyro
 
-from llama_envs.lama.heuristic import DEFAULT_THRESHOLD
-from llama_envs.cli.command import run_or_exit
 from experiments.quitting_play import CHIP, COULD_PLAY, STUCK, fork, play_alike, play_arm
-from experiments.run_folder import command_line, write_text
 from experiments.study import (
     RULES_OF_REPORTING,
     Arrays,
@@ -44,10 +41,14 @@ from experiments.study import (
     save_table,
     split_seed,
 )
+from llama_envs.cli.command import run_or_exit
+from llama_envs.core.files import write_text
 from llama_envs.core.game import Game
-from llama_envs.core.validation import check_int
-from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
+from llama_envs.core.runs import command_line
+from llama_envs.core.validation import check_int
+from llama_envs.lama.heuristic import DEFAULT_THRESHOLD
+from llama_envs.policies import make_policy
 
 THRESHOLDS = (0, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
 PENALTIES = ((1, 3), (4, 6), (7, 9), (10, 12), (13, 15), (16, 20), (21, 31))  # bins, both ends included
@@ -110,9 +111,9 @@ class Study:
     def __init__(self, options: Options, workers: Workers) -> None:
         self.options, self.workers = options, workers
 
-    def game(self, players: int, **changes: Any) -> Game:
+    def game(self, players: int) -> Game:
         """The game for so many players."""
-        return make_game("lama", num_players=players, **changes)
+        return make_game("lama", num_players=players)
 
     def run(self, function: Callable[..., Arrays], arms: dict[Any, tuple[Any, ...]], share: float, title: str) -> Any:
         """``function`` for every arm on a ``share`` of the deals, the first ones; less for tables of trained agents."""
@@ -324,7 +325,7 @@ def threshold(study: Study) -> Part:
     }
     found = study.run(play_arm, arms, 0.5, "threshold")
     everyone: dict[Any, tuple[Any, ...]] = {
-        (players, value): (study.game(players), f"heuristic:{value}")
+        (players, value): (study.game(players), f"heuristic:{value}", None)
         for players in study.options.players
         for value in THRESHOLDS
     }
@@ -558,7 +559,7 @@ def chip(study: Study) -> Part:
 def seats(study: Study) -> Part:
     """Advantage of opening the first round, and of every seat after it."""
     arms: dict[Any, tuple[Any, ...]] = {
-        (players, policy): (study.game(players, first_player=0), policy) for players, policy in study.tables
+        (players, policy): (study.game(players), policy, 0) for players, policy in study.tables
     }
     found = study.run(play_alike, arms, 2.5, "seats")
     m = sum(players for players, _ in arms)

@@ -24,11 +24,12 @@ import pandas as pd
 from rich.progress import Progress
 from scipy import stats
 
-import agents  # noqa: F401  (registers the shipped policies)
-from experiments.run_folder import versions, write_atomically
-from llama_envs.core.batch import Batch, policy_streams
+from llama_envs.core.batch import policy_streams
+from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
-from llama_envs.policies.policy import Policy, ScriptedPolicy, look, make_policy
+from llama_envs.core.runs import versions
+from llama_envs.policies import Policy, make_policy
+from llama_envs.policies.names import adopt, exported
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -167,39 +168,13 @@ def seat_streams(seeds: Seeds, players: int) -> npt.NDArray[np.uint64]:
     return np.stack([policy_streams(len(seeds), seeds, lane) for lane in range(players)], axis=1)
 
 
-def act(
-    batch: Batch,
-    policies: Sequence[Policy],
-    who: npt.NDArray[np.int64],
-    streams: npt.NDArray[np.uint64],
-    rows: npt.NDArray[np.int64],
-    actions: npt.NDArray[np.int64],
-) -> None:
-    """Fill ``actions`` (N,) in the games ``rows``, which are not over: ``who[i, s]`` is the policy of seat s of game i.
-
-    A scripted policy is shown the true state instead of a resampled world: its choice does not depend on what its seat
-    cannot see, which tests prove, and resampling would only cost time.
-    """
-    seats = batch.to_move[rows].astype(np.int64)
-    index = who[rows, seats]
-    for number in np.unique(index):
-        mine, own = rows[index == number], seats[index == number]
-        policy = policies[number]
-        if isinstance(policy, ScriptedPolicy):
-            actions[mine] = policy.act_in(batch.game, batch.state[mine], own)
-        else:
-            view = look(batch, mine, own, streams[mine, own], policy)
-            actions[mine] = policy.act(view)
-            streams[mine, own] = view.streams
-
-
 # ------------------------------------------------------------------------------------------------------------- at work
 
 
 class Workers:
     """Processes that work on parts of a study, one thread each; with one, this process does the work itself.
 
-    Results do not depend on how many there are.
+    Results do not depend on how many there are. They know the policies that were registered before they started.
 
     Args:
         processes: how many.
@@ -215,7 +190,9 @@ class Workers:
         if "torch" in sys.modules:
             sys.modules["torch"].set_num_threads(1)
         if self.processes > 1:
-            self._pool = ProcessPoolExecutor(self.processes, mp_context=get_context("spawn"))
+            self._pool = ProcessPoolExecutor(
+                self.processes, mp_context=get_context("spawn"), initializer=adopt, initargs=(exported(),)
+            )
         return self
 
     def __exit__(

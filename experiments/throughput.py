@@ -1,8 +1,10 @@
-"""Measure speed beside the peers in one run on one core, and write experiments/reports/throughput.{md,csv,png}.
+"""Measure speed beside the peers in one run on one core, and write throughput.md, CSV and PNG.
 
-    python -m experiments.throughput
+    python -m experiments.throughput            # some minutes: experiments/reports
+    python -m experiments.throughput --quick    # a minute or two, to try it: runs/throughput/quick
 
-Peers that are not installed are listed with the reason: ``pip install -c constraints.txt -e '.[peers]'`` brings them.
+What each game must reach stands in ``targets.toml``. Peers that are not installed are listed with the reason:
+``pip install -c constraints.txt -e '.[peers]'`` brings them.
 """
 
 from __future__ import annotations
@@ -25,15 +27,30 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from llama_envs.cli.command import run_or_exit
 from experiments.instructions import Counted, NotHere, count_instructions
 from experiments.learning_speed import LearningSpeed, learning_speeds, tutorial_speeds
 from experiments.peers import PUFFER, PUFFER_LEGAL, peer_probes, peer_versions
-from experiments.probes import DRAWN, PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes, thread_probes
-from experiments.run_folder import command_line, versions, write_atomically, write_text
+from experiments.probes import (
+    DRAWN,
+    GYM,
+    SB3,
+    Absent,
+    Probe,
+    among,
+    bytes_of_a_step,
+    measure,
+    own_probes,
+    stepping,
+    thread_probes,
+)
+from experiments.targets import COMPARED, TARGETS, Target
+from llama_envs.cli.command import run_or_exit
 from llama_envs.core.batch import GAMES_PER_THREAD
+from llama_envs.core.files import write_atomically, write_text
+from llama_envs.core.registry import game_specs, make_game, spec_of
+from llama_envs.core.runs import command_line, versions
+from llama_envs.core.spec import GameSpec
 from llama_envs.core.validation import check_int
-from llama_envs.core.registry import game_names, make_game
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -65,11 +82,8 @@ REPORTS = Path(__file__).resolve().parent / "reports"
 VECTOR = 32  # bytes that one instruction writes at most, on the processor for which instructions are counted
 RAINBOW_ARENA = 149e3  # decisions/s of its rules without observations, as measured once on a machine of this kind
 
-# Numbers to hold: L.L.A.M.A., Llama Llama.
-STEP = {"L.L.A.M.A.": 10e6, "Llama Llama": 4e6}
-PLAYOUTS = {"L.L.A.M.A.": 20e6, "Llama Llama": 8e6}
-RAW_ENV, ENV, OVER_LEDUC = 100e3, 40e3, 5.0
-OVER_TRIPLE_TRIAD, OVER_RAINBOW_ARENA = 1.3, 50.0
+# Numbers to hold of every game that has targets.
+OVER_LEDUC, TWO_THREADS = 5.0, 1.7
 TRAINING_SHARE, OVER_TUTORIAL = 0.9, 20.0
 WARM, COLD = 2.5, 45.0
 BYTES = 512
@@ -79,8 +93,8 @@ BYTES = 512
 class Options:
     """Measure speed beside the peers, on one core."""
 
-    output: Path = REPORTS
-    """Folder of the report."""
+    out: Path | None = None
+    """Folder of the report; by default experiments/reports, or with --quick runs/throughput/quick."""
     repeats: int = 9
     """Turns in which everything is timed."""
     seconds: float = 0.2
@@ -92,6 +106,11 @@ class Options:
         check_int("repeats", self.repeats, 1, 1000)
         if not 0 < self.seconds <= 60:
             raise ValueError(f"seconds must lie above 0 and at most at 60, got {self.seconds}.")
+
+    @property
+    def folder(self) -> Path:
+        """Where the report goes: a run to try it leaves the published one alone."""
+        return self.out or (Path("runs/throughput/quick") if self.quick else REPORTS)
 
 
 @dataclass
@@ -141,7 +160,7 @@ def take(chosen: set[int]) -> None:
 def run(options: Options, console: Console) -> Results:
     """Measure everything."""
     numbers = (1, 64) if options.quick else (1, 64, 1024, 8192)
-    players: dict[str, Sequence[int]] = {n: PLAYERS[n][:1] if options.quick else PLAYERS[n] for n in game_names()}
+    players = {spec.name: spec.players[:1] if options.quick else spec.players for spec in game_specs()}
     allowed = cores()
     take({min(allowed)})
     torch.set_num_threads(1)
@@ -157,17 +176,18 @@ def run(options: Options, console: Console) -> Results:
             tutorial, tutorial_absent = tutorial_speeds(2), ""
         except Absent as reason:
             tutorial_absent = str(reason)
-    starts = [start_times(name, not options.quick, 1 if options.quick else 5) for name in game_names()]
+    starts = [start_times(name, not options.quick, 1 if options.quick else 5) for name in players]
     counted: list[Counted] = []
     not_counted = "not with --quick"
     if not options.quick:
         try:
-            counted = count_instructions([(name, count) for name in game_names() for count in players[name]])
+            counted = count_instructions([(name, count) for name in players for count in players[name]])
         except NotHere as reason:
             not_counted = str(reason)
     take(allowed)
     number = 2048 if options.quick else 8192
-    threaded = thread_probes(number, sorted({1, min(len(allowed), number // GAMES_PER_THREAD)}))
+    most = min(len(allowed), number // GAMES_PER_THREAD)
+    threaded = thread_probes(number, sorted({1, min(2, most), most}))
     measure(threaded, options.repeats, options.seconds, silent=not console.is_terminal, clock=time.perf_counter)
     probes += threaded
     return Results(probes, learning, tutorial, tutorial_absent, starts, counted, not_counted)
@@ -194,7 +214,7 @@ def start_times(name: str, cold: bool, repeats: int) -> Start:
             return (ended.children_user + ended.children_system) - (began.children_user + began.children_system)
 
         first = once()
-        return Start(make_game(name).title, first if cold else None, [once() for _ in range(repeats)])
+        return Start(spec_of(name).title, first if cold else None, [once() for _ in range(repeats)])
 
 
 # -------------------------------------------------------------------------------------------------------------- tables
@@ -293,25 +313,26 @@ def peer_table(probes: Sequence[Probe]) -> str:
             ours, name = best_case(probes, DRAWN, 1024), "Batch.step, actions drawn beforehand"
         ratio = f"{ours / peer.median:.3g} ×" if ours else "–"
         rows.append([peer.what, peer.game, str(peer.number), with_spread(peer), name, ratio])
-    return markdown(["peer", "its game", "games at once", "decisions/s", "against L.L.A.M.A.'s", "ours"], rows)
+    header = ["peer", "its game", "games at once", "decisions/s", f"against {spec_of(COMPARED).title}'s", "ours"]
+    return markdown(header, rows)
 
 
 def best_case(probes: Sequence[Probe], what: str, least: int) -> float:
-    """L.L.A.M.A. at its default number of players."""
-    players = make_game("lama").num_players
-    found = [p for p in find(probes, what, "L.L.A.M.A.", least) if p.players == players]
+    """The game that is compared with the peers, at its default number of players."""
+    game = make_game(COMPARED)
+    found = [p for p in find(probes, what, game.title, least) if p.players == game.num_players]
     return found[0].median if found else 0.0
 
 
 def floor_table(results: Results) -> str:
     """How far a step is from moving its bytes, and from writing its observation in the fewest instructions."""
     rows = []
-    for name in game_names():
-        for probe in [p for p in results.probes if p.group == "floor" and p.game == make_game(name).title]:
-            game = make_game(name, num_players=probe.players)
+    for spec in game_specs():
+        for probe in [p for p in results.probes if p.group == "floor" and p.game == spec.title]:
+            game = make_game(spec.name, num_players=probe.players)
             step = [p for p in find(results.probes, DRAWN, probe.game, 64) if p.players == probe.players]
             nearest = min(step, key=lambda p: abs(p.number - probe.number))
-            counted = [c for c in results.counted if (c.game, c.num_players) == (name, probe.players)]
+            counted = [c for c in results.counted if (c.game, c.num_players) == (spec.name, probe.players)]
             written = 4 * game.observation.size + game.num_actions
             rows.append([
                 game.title, str(probe.players), str(game.state_dtype.itemsize), str(bytes_of_a_step(game)),
@@ -324,43 +345,18 @@ def floor_table(results: Results) -> str:
 
 def numbers_to_hold(results: Results) -> list[Row]:
     """The table of numbers to hold."""
-    probes = results.probes
+    held = [(spec, TARGETS[spec.name]) for spec in game_specs() if spec.name in TARGETS]
     rows = []
-    for what, wanted, label, least in (
-        ("step, actions by a kernel", STEP, "`Batch.step` with observation, mask, reward, autoreset, N ≥ 1024", 1024),
-        ("random playouts", PLAYOUTS, "random playouts in a kernel", 1024),
-    ):
-        for title, rate in wanted.items():
-            found = find(probes, what, title, least)
-            if found:
-                slowest, fastest = min(found, key=lambda p: p.median), max(found, key=lambda p: p.median)
-                remark = f"{slowest.players} players, N = {slowest.number}; the fastest {number(fastest.median)}"
-                rows.append(at_least(f"{title}: {label}", rate, slowest.median, f"slowest: {remark}"))
-            else:
-                rows.append(missing(f"{title}: {label}", number(rate), "not measured at N ≥ 1024"))
-    rows += growth_rows(probes)
-    step = best_case(probes, "step, actions by a kernel", 1024)
-    drawn, floor = best_case(probes, DRAWN, 1024), best_case(probes, "moving the bytes", 1024)
-    for what in (PUFFER, PUFFER_LEGAL):
-        triad = find(probes, what, "triple triad")
-        legal = find(probes, PUFFER_LEGAL, "triple triad")
-        remark = ""
-        if triad and legal and what == PUFFER:
-            remark = f"{1 - legal[0].median / triad[0].median:.0%} of its actions are illegal and change nothing; "
-            remark += f"the floor of a step, moving its bytes, reaches {floor / triad[0].median:.3g} ×"
-        c_step = triad[0].median if triad else 0.0
-        rows.append(ratio(f"L.L.A.M.A. step / triple triad, {what}", OVER_TRIPLE_TRIAD, drawn, c_step, remark))
-    rows.append(ratio("L.L.A.M.A. step / RainbowArena's L.L.A.M.A.", OVER_RAINBOW_ARENA, step, RAINBOW_ARENA,
-                      f"{number(RAINBOW_ARENA)} is not from this run: it does not install"))  # fmt: skip
-    leduc = {kind: find(probes, f"PettingZoo {kind}", "leduc hold'em") for kind in ("raw_env", "env")}
-    for title in (make_game(name).title for name in game_names()):
-        for kind, wanted_rate in (("raw_env", RAW_ENV), ("env", ENV)):
-            found = find(probes, kind, title)
-            rows.append(at_least(f"{title}: `{kind}` AEC loop", wanted_rate, found[0].median, ""))
-            rows.append(ratio(f"{title}: `{kind}` / PettingZoo's leduc hold'em", OVER_LEDUC, found[0].median,
-                              leduc[kind][0].median if leduc[kind] else 0, ""))  # fmt: skip
-    rows += training_rows(results)
-    for start in results.starts:
+    for spec, target in held:
+        rows += batch_rows(results.probes, spec, target)
+    rows += peer_rows(results.probes, TARGETS[COMPARED])
+    for spec, target in held:
+        rows += loop_rows(results.probes, spec, target)
+        rows += opponent_rows(results.probes, spec, target)
+        rows.append(thread_row(results.probes, spec))
+    titles = {spec.title for spec, _ in held}
+    rows += training_rows(results, titles)
+    for start in (start for start in results.starts if start.game in titles):
         warm = float(np.median(start.warm))
         rows.append(at_most(f"{start.game}: import + first step, warm cache", WARM, warm, "s"))
         if start.cold is None:
@@ -369,40 +365,121 @@ def numbers_to_hold(results: Results) -> list[Row]:
             )
         else:
             rows.append(at_most(f"{start.game}: import + first step, cold cache", COLD, start.cold, "s"))
-    for name in game_names():
-        game = make_game(name)
-        rows.append(at_most(f"{game.title}: bytes of a game", BYTES, game.state_dtype.itemsize, "bytes"))
+    for spec, _ in held:
+        size = make_game(spec.name).state_dtype.itemsize
+        rows.append(at_most(f"{spec.title}: bytes of a game", BYTES, size, "bytes"))
     return rows
 
 
-def growth_rows(probes: Sequence[Probe]) -> list[Row]:
-    """Whether a step's time grows with the players by no more than what it has to move."""
+def batch_rows(probes: Sequence[Probe], spec: GameSpec, target: Target) -> list[Row]:
+    """Steps of a batch, and play inside a kernel."""
     rows = []
-    for name in game_names():
-        title = make_game(name).title
-        fewest, *more = [
-            (p, bytes_of_a_step(make_game(name, num_players=p.players))) for p in find(probes, DRAWN, title)
-        ]
-        what = f"{title}: time of a step against the fewest players / growth of the bytes that it moves"
-        growth = [
-            (fewest[0].median / probe.median / (moved / fewest[1]), probe.players, moved / fewest[1])
-            for probe, moved in more
-        ]
-        if growth:
-            most, players, bytes_grow = max(growth)
-            remark = f"most with {players} players; bytes grow {bytes_grow:.3g} ×"
-            rows.append(Row(what, "≤ 1 ×", f"{most:.3g} ×", 1 / most, remark))
+    for what, rate, label in (
+        ("step, actions by a kernel", target.step, "`Batch.step` with observation, mask, reward, autoreset, N ≥ 1024"),
+        ("random playouts", target.playouts, "random playouts in a kernel"),
+    ):
+        found = find(probes, what, spec.title, 1024)
+        if found:
+            slowest, fastest = min(found, key=lambda p: p.median), max(found, key=lambda p: p.median)
+            remark = f"{slowest.players} players, N = {slowest.number}; the fastest {number(fastest.median)}"
+            rows.append(at_least(f"{spec.title}: {label}", rate, slowest.median, f"slowest: {remark}"))
         else:
-            rows.append(missing(what, "≤ 1 ×", "one number of players with --quick"))
+            rows.append(missing(f"{spec.title}: {label}", number(rate), "not measured at N ≥ 1024"))
+    return [*rows, growth_row(probes, spec)]
+
+
+def growth_row(probes: Sequence[Probe], spec: GameSpec) -> Row:
+    """Whether a step's time grows with the players by no more than what it has to move."""
+    fewest, *more = [
+        (p, bytes_of_a_step(make_game(spec.name, num_players=p.players))) for p in find(probes, DRAWN, spec.title)
+    ]
+    what = f"{spec.title}: time of a step against the fewest players / growth of the bytes that it moves"
+    growth = [
+        (fewest[0].median / probe.median / (moved / fewest[1]), probe.players, moved / fewest[1])
+        for probe, moved in more
+    ]
+    if not growth:
+        return missing(what, "≤ 1 ×", "one number of players with --quick")
+    most, players, bytes_grow = max(growth)
+    return Row(what, "≤ 1 ×", f"{most:.3g} ×", 1 / most, f"most with {players} players; bytes grow {bytes_grow:.3g} ×")
+
+
+def peer_rows(probes: Sequence[Probe], target: Target) -> list[Row]:
+    """One game beside the peers that play batches."""
+    title = spec_of(COMPARED).title
+    step = best_case(probes, "step, actions by a kernel", 1024)
+    drawn, floor = best_case(probes, DRAWN, 1024), best_case(probes, "moving the bytes", 1024)
+    rows = []
+    for what in (PUFFER, PUFFER_LEGAL):
+        triad = find(probes, what, "triple triad")
+        legal = find(probes, PUFFER_LEGAL, "triple triad")
+        remark = ""
+        if triad and legal and what == PUFFER:
+            remark = f"{1 - legal[0].median / triad[0].median:.0%} of its actions are illegal and change nothing; "
+            remark += f"the floor of a step, moving its bytes, reaches {floor / triad[0].median:.3g} ×"
+        c_step = triad[0].median if triad else 0.0
+        rows.append(ratio(f"{title} step / triple triad, {what}", target.over["triple_triad"], drawn, c_step, remark))
+    rows.append(ratio(f"{title} step / RainbowArena's {title}", target.over["rainbow_arena"], step, RAINBOW_ARENA,
+                      f"{number(RAINBOW_ARENA)} is not from this run: it does not install"))  # fmt: skip
     return rows
 
 
-def training_rows(results: Results) -> list[Row]:
-    """Training speed against an environment that does nothing, and against the tutorial."""
+def loop_rows(probes: Sequence[Probe], spec: GameSpec, target: Target) -> list[Row]:
+    """PettingZoo's loop over one game."""
+    rows = []
+    for kind, wanted in (("raw_env", target.raw_env), ("env", target.env)):
+        (found,) = find(probes, kind, spec.title)
+        leduc = find(probes, f"PettingZoo {kind}", "leduc hold'em")
+        rows.append(at_least(f"{spec.title}: `{kind}` AEC loop", wanted, found.median, ""))
+        rows.append(ratio(f"{spec.title}: `{kind}` / PettingZoo's leduc hold'em", OVER_LEDUC, found.median,
+                          leduc[0].median if leduc else 0, ""))  # fmt: skip
+    return rows
+
+
+def opponent_rows(probes: Sequence[Probe], spec: GameSpec, target: Target) -> list[Row]:
+    """A learner's steps among heuristics, as a part of those among random players."""
+    rows = []
+    for what in (GYM, SB3):
+        among_random, among_heuristics = (
+            find(probes, among(what, opponent), spec.title) for opponent in ("random", "heuristic")
+        )
+        label = (
+            f"{spec.title}, {make_game(spec.name).num_players} players: {what} among heuristics / among random players"
+        )
+        wanted = f"≥ {target.against_heuristics:.2f} ×"
+        if not (among_random and among_heuristics):
+            rows.append(missing(label, wanted, "the game ships no heuristic"))
+            continue
+        part = in_pairs(among_heuristics[0], among_random[0])
+        remark = f"{number(among_heuristics[0].median)} steps/s among heuristics"
+        rows.append(Row(label, wanted, f"{part:.3g} ×", part / target.against_heuristics, remark))
+    return rows
+
+
+def thread_row(probes: Sequence[Probe], spec: GameSpec) -> Row:
+    """A step by two threads against one, by the clock on the wall."""
+    alone, two = (
+        [p for p in find(probes, stepping(threads), spec.title) if p.group == "threads"] for threads in (1, 2)
+    )
+    games = alone[0].number if alone else 0
+    label = f"{spec.title}: `Batch(threads=2)` / one thread, N = {games}"
+    if not two:
+        return missing(label, f"≥ {TWO_THREADS:g} ×", "there is one core")
+    times = in_pairs(two[0], alone[0])
+    return Row(label, f"≥ {TWO_THREADS:g} ×", f"{times:.3g} ×", times / TWO_THREADS, "time on the wall")
+
+
+def in_pairs(ours: Probe, theirs: Probe) -> float:
+    """The median over turns of the one rate as a multiple of the other."""
+    return float(np.median(np.array(ours.rates) / np.array(theirs.rates)))
+
+
+def training_rows(results: Results, titles: set[str]) -> list[Row]:
+    """Training speed in these games against an environment that does nothing, and against the tutorial."""
     if not results.learning:
         return [missing("training speed", f"≥ {TRAINING_SHARE:.0%}", results.tutorial_absent)]
     rows = []
-    for speed in results.learning:
+    for speed in (speed for speed in results.learning if speed.game in titles):
         share, ours = speed.share, float(np.median(speed.ours))
         what = f"{speed.game}: MaskablePPO / the same on an environment that does nothing"
         rows.append(
@@ -452,12 +529,10 @@ def verdict(row: Row) -> str:
 def draw(probes: Sequence[Probe], path: Path) -> None:
     """Bars on a logarithmic scale: ours and the peers, default players, the largest batch of each kind."""
     chosen: dict[tuple[str, str], Probe] = {}
-    defaults = {make_game(name).title: make_game(name).num_players for name in game_names()}
+    shown = {spec.title: (make_game(spec.name).num_players, min(spec.players)) for spec in game_specs()}
     for probe in probes:
         own = probe.group in ("Batch", "playouts", "AEC", "vector", "Parallel") and probe.number in (1, 64, 1024)
-        if probe.rates and (
-            probe.group == "peer" or (own and probe.players in (defaults[probe.game], min(PLAYERS["lama"])))
-        ):
+        if probe.rates and (probe.group == "peer" or (own and probe.players in shown[probe.game])):
             label = probe.what + (", one game" if probe.group == "Batch" and probe.number == 1 else "")
             chosen[(f"{probe.game}: {label}" if probe.group != "peer" else f"{label}: {probe.game}", probe.group)] = (
                 probe
@@ -548,17 +623,17 @@ def main() -> None:
     console = Console()
     options = run_or_exit(lambda: tyro.cli(Options, description=(__doc__ or "").partition("\n")[0]))
     if options.quick:
-        options = Options(options.output, min(options.repeats, 2), min(options.seconds, 0.02), True)
+        options = Options(options.out, min(options.repeats, 2), min(options.seconds, 0.02), True)
     began = time.perf_counter()
     results = run(options, console)
     table: Any = frame(results.probes)
     write_atomically(
-        options.output / "throughput.csv", lambda temporary: table.to_csv(temporary, index=False, float_format="%.6g")
+        options.folder / "throughput.csv", lambda temporary: table.to_csv(temporary, index=False, float_format="%.6g")
     )
-    draw(results.probes, options.output / "throughput.png")
-    write_text(options.output / "throughput.md", report(results, options))
+    draw(results.probes, options.folder / "throughput.png")
+    write_text(options.folder / "throughput.md", report(results, options))
     show(numbers_to_hold(results), console)
-    console.print(f"{options.output / 'throughput.md'}, after {time.perf_counter() - began:.0f} s")
+    console.print(f"{options.folder / 'throughput.md'}, after {time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":

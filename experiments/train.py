@@ -290,8 +290,9 @@ def check(game: Game, options: Options) -> None:
     decisions = num_envs_of(game, options) * options.rollout
     if options.batch_size == 1 or decisions % options.batch_size == 1:
         raise ValueError(
-            f"num_envs × rollout = {decisions:,} decisions and batch_size = {options.batch_size:,} leave a minibatch "
-            f"with a single one, whose advantage cannot be normalised; change num_envs, rollout or batch_size."
+            f"num_envs × rollout = {decisions:,} decisions in minibatches of batch_size = {options.batch_size:,} "
+            f"leave one with a single decision, whose advantage cannot be normalised; change num_envs, rollout or "
+            f"batch_size."
         )
     if options.start:
         new_model(game, env, options)
@@ -329,7 +330,7 @@ def learn(model: MaskablePPO, steps: int, callback: BaseCallback, quiet: bool = 
     except PolicyError as error:
         raise ValueError(f"{error}.") from error
     except ValueError:
-        check_finite(model)  # torch refuses numbers that are not, too, in many lines
+        check_finite(model)  # torch refuses NaN as well, in many lines
         raise
 
 

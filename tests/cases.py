@@ -21,6 +21,8 @@ from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
 from llama_envs.core.registry import game_specs, make_game, spec_of
 from llama_envs.policies import Actions, Players, Policy, View, make_view
+from llama_envs.policies.scripted import compile_choose
+from llama_envs.policies.view import kernel_of
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -78,6 +80,20 @@ def view_of(batch: Batch, policy: Policy, seed: int = 5) -> View:
     rows = np.flatnonzero(batch.to_move >= 0)
     seats = batch.to_move[rows].astype(np.int64)
     return make_view(batch, rows, seats, policy_streams(batch.num_games, seed)[rows], policy)
+
+
+def choose_in(policy: Policy, game: Game, states: Any, seats: np.ndarray, seed: int = 5) -> np.ndarray:
+    """What a policy that is a kernel does in these very states, hidden cards included, settling on nothing: (N,)."""
+    kernel = kernel_of(policy)
+    assert kernel is not None
+    n, params = len(states), game.records(game.params)
+    actions, masks = np.zeros(n, np.int64), np.zeros((n, game.num_actions), np.bool_)
+    records, memory = game.records(states.copy()), np.zeros((n, 0), np.int64)
+    game.batch_kernels.mask(records, params, seats, masks)
+    compile_choose(kernel.choose)(
+        records, params, seats, masks, kernel.options, memory, policy_streams(n, seed), actions
+    )  # fmt: skip
+    return actions
 
 
 class Trace(NamedTuple):

@@ -213,7 +213,7 @@ class Batch:
         else:
             illegal = self._step_in_threads(threads, arguments)
         if illegal != NOT_ILLEGAL:
-            self._refuse(illegal, chosen)
+            self._refuse(illegal, np.asarray(actions))
         if self._some_fresh:
             self._fresh[stepped] = False
             self._some_fresh = where is not None
@@ -365,7 +365,7 @@ class Batch:
             array = np.minimum(array, np.uint64(2**62))
         return array.astype(np.int64)  # always a plain copy
 
-    def _refuse(self, illegal: int, actions: npt.NDArray[np.int64]) -> None:
+    def _refuse(self, illegal: int, actions: npt.NDArray[Any]) -> None:
         if illegal == ALL_OVER:
             raise ResetNeeded("every game to be stepped is over; call reset() before the next step.")
         raise IllegalAction(

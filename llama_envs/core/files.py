@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -11,7 +12,17 @@ from typing import Any
 
 
 def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then rename it: what is there is always whole."""
+    """Let ``write`` fill a temporary file beside ``path``, then rename it: what is there is always whole.
+
+    A link is followed to what it names. What is there and is no regular file (a device, a pipe) is never replaced.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "no regular file"
+        raise OSError(errno.EINVAL, f"it is {kind}", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:

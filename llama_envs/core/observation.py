@@ -11,6 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 
+def offsets_dtype(*names: str) -> np.dtype[np.void]:
+    """The record of where each slice of an observation begins, a field of the record ``params`` of a game.
+
+    Offsets are unsigned: a kernel that adds an unsigned index to one needs no test for counting from the end.
+    """
+    return np.dtype([(name, np.uint64) for name in names])
+
+
 @dataclass(frozen=True)
 class Slice:
     """One named piece: ``shape`` values, each an integer quantity divided by ``scale`` and never above 1.
@@ -62,6 +70,19 @@ class Observation(Mapping[str, Slice]):
     def __len__(self) -> int:
         return len(self._slices)
 
+    def offsets(self, dtype: np.dtype[np.void]) -> np.ndarray[Any, np.dtype[np.void]]:
+        """Where each slice begins, as one record of ``dtype`` (:func:`offsets_dtype`).
+
+        Raises:
+            ValueError: the names in ``dtype`` are not those of this layout.
+        """
+        if set(dtype.names or ()) != set(self):
+            raise ValueError(f"offsets for {', '.join(dtype.names or ())} do not fit the slices {', '.join(self)}.")
+        record = np.zeros((), dtype)
+        for name, piece in self.items():
+            record[name] = piece.start
+        return record
+
     def view(self, vector: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
         """The piece ``name`` of ``vector`` (..., size) as a view of shape (..., *shape), still scaled."""
         piece = self._slices[name]
@@ -81,7 +102,7 @@ class Observation(Mapping[str, Slice]):
         }
 
     def table(self) -> str:
-        """The layout as a Markdown table (the room's README holds it; CI fails when the two differ)."""
+        """The layout as a Markdown table (the game's README holds it; CI fails when the two differ)."""
         rows = ["| offset | name | shape | divided by | meaning |", "|---|---|---|---|---|"]
         for piece in self._slices.values():
             shape = " × ".join(map(str, piece.shape))

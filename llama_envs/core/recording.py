@@ -28,6 +28,7 @@ import numpy.typing as npt
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.game import Game
 from llama_envs.core.registry import config_type, make_game, spec_of
+from llama_envs.core.validation import check_int
 
 FORMAT = "llama_envs game 1"
 KEYS = ("format", "game", "config", "seed", "row", "episode", "actions", "totals", "policies")
@@ -180,7 +181,7 @@ def read_games(path: str | Path) -> list[RecordedGame]:
     """
     reader, games = _Reader(), []
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # with or without a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"cannot read {path} ({getattr(error, 'strerror', None) or error}).") from None
     for number, line in enumerate(text.splitlines(), start=1):
@@ -303,8 +304,11 @@ def position(recorded: RecordedGame, decisions: int | None = None) -> Batch:
     """A batch of one game, after so many of its decisions (None: all of them).
 
     Raises:
-        ValueError: an action is not legal, or at the end the totals are not those that were recorded.
+        ValueError: there are not so many; or an action is not legal, or at the end the totals are not those that were
+            recorded.
     """
+    if decisions is not None:
+        check_int("decisions", decisions, 0, len(recorded.actions), ", those of the game")
     for number, decision in enumerate(replay([recorded])):
         batch = decision.batch
         if number == decisions:

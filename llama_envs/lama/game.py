@@ -13,7 +13,7 @@ from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS
 from llama_envs.lama import SPEC, observe, render, rules
 from llama_envs.lama.config import LamaConfig
-from llama_envs.lama.state import PARAMS, SEAT_FIELDS, STATE
+from llama_envs.lama.state import OFFSETS, PARAMS, SEAT_FIELDS, STATE
 
 RULES = Rules(
     rules.start_game,
@@ -59,6 +59,7 @@ def params(config: LamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
         "max_rounds": config.max_rounds or 0,
         "single_round": config.single_round_terminates,
         "reward": REWARDS[config.reward],
+        "at": layout.offsets(OFFSETS),
         "per_copy": 1 / layout["hand"].scale,
         "per_hand_card": 1 / layout["hand_size"].scale,
         "per_stock": 1 / layout["stock"].scale,

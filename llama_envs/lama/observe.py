@@ -18,7 +18,7 @@ from llama_envs.lama.config import LamaConfig
 ROUNDS = 10  # scale of the round counter when there is no limit
 WORST_HAND = 31
 ONE = np.float32(1.0)
-HAND, HOLDS, TOP, DISCARD, PLAYED = 3, 3 + R, 3 + 2 * R, 3 + 3 * R, 3 + 4 * R  # where slices begin
+OWN, NEXT, ROW = np.uint64(0), np.uint64(1), np.uint64(R)  # steps between seats, and between their rows
 
 
 def layout(config: LamaConfig) -> Observation:
@@ -53,36 +53,30 @@ def layout(config: LamaConfig) -> Observation:
 def observe(state: State, params: Params, seat: int, out: Vector) -> None:
     """Write the observation of ``seat`` to ``out`` (float32, the size of the layout)."""
     n = params.num_players
+    at = params.at
     for phase in range(3):
-        out[phase] = state.phase == phase
-    put_row(out, HAND, state.hand, seat, params.per_copy)
-    put_row(out, HOLDS, state.hand, seat, ONE)
+        out[at.phase + np.uint64(phase)] = state.phase == phase
+    put_row(out, at.hand, state.hand, seat, params.per_copy)
+    put_row(out, at.holds, state.hand, seat, ONE)
     for rank in range(R):
-        out[TOP + rank] = state.top == rank
-        out[DISCARD + rank] = np.float32(state.discard[rank]) * params.per_copy
-    drew_on = PLAYED + n * R
-    table = out[drew_on + n * R :]
-    table[7 * n] = np.float32(state.stock_size) * params.per_stock
-    table[7 * n + 1] = min(np.float32(state.rounds) * params.per_round, ONE)
-    ahead = n - seat
-    for other in range(n):  # in the order of the table; ``ahead`` is how far to the left of ``seat`` it sits
+        out[at.top + np.uint64(rank)] = state.top == rank
+        out[at.discard + np.uint64(rank)] = np.float32(state.discard[rank]) * params.per_copy
+    out[at.stock] = np.float32(state.stock_size) * params.per_stock
+    out[at.rounds] = min(np.float32(state.rounds) * params.per_round, ONE)
+    # taken out of the loop: the compiler, for which a write to ``out`` might change them, reads them for every seat
+    played, drew_on, hand_size, active = at.played, at.drew_on, at.hand_size, at.active
+    white, black, total, starter, last_actor = at.white, at.black, at.total, at.starter, at.last_actor
+    ahead = np.uint64(n - seat)
+    for other in range(n):  # ``ahead`` is how far to the left of ``seat`` it sits
         if other == seat:
-            ahead = 0
-        put_row(out, PLAYED + ahead * R, state.played, other, params.per_copy)
-        put_row(out, drew_on + ahead * R, state.drew_on, other, params.per_copy)
-        at = np.uint64(ahead)  # unsigned: no wrap-around test at each of these
-        step = np.uint64(n)
-        table[at] = np.float32(state.hand_size[other]) * params.per_hand_card
-        at += step
-        table[at] = state.active[other]
-        at += step
-        table[at] = np.float32(state.white[other]) * params.per_white
-        at += step
-        table[at] = np.float32(state.black[other]) * params.per_black
-        at += step
-        table[at] = np.float32(state.total[other]) * params.per_point
-        at += step
-        table[at] = state.starter == other
-        at += step
-        table[at] = state.last_actor == other
-        ahead += 1
+            ahead = OWN
+        put_row(out, played + ahead * ROW, state.played, other, params.per_copy)
+        put_row(out, drew_on + ahead * ROW, state.drew_on, other, params.per_copy)
+        out[hand_size + ahead] = np.float32(state.hand_size[other]) * params.per_hand_card
+        out[active + ahead] = state.active[other]
+        out[white + ahead] = np.float32(state.white[other]) * params.per_white
+        out[black + ahead] = np.float32(state.black[other]) * params.per_black
+        out[total + ahead] = np.float32(state.total[other]) * params.per_point
+        out[starter + ahead] = state.starter == other
+        out[last_actor + ahead] = state.last_actor == other
+        ahead += NEXT

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from llama_envs.core.observation import offsets_dtype
 from llama_envs.lama.config import MAX_PLAYERS as S
 from llama_envs.lama.config import MAX_RANKS as R
 
@@ -48,6 +49,11 @@ STATE = np.dtype(
 )
 SEAT_FIELDS = ("reward", "white", "black", "total", "change", "hand", "played", "drew_on", "hand_size", "active")
 
+OFFSETS = offsets_dtype(
+    "phase", "hand", "holds", "top", "discard", "played", "drew_on", "hand_size", "active", "white", "black", "total",
+    "starter", "last_actor", "stock", "rounds",
+)  # fmt: skip
+
 PARAMS = np.dtype(
     [
         ("num_players", np.int64),
@@ -62,6 +68,7 @@ PARAMS = np.dtype(
         ("max_rounds", np.int64),  # 0: no limit
         ("single_round", np.int64),  # 1: the limit of one round is a natural end
         ("reward", np.int64),  # WIN, SCORE or RANK
+        ("at", OFFSETS),  # where each slice of the observation begins
         # what the observation multiplies by: 1 / the scale of each slice
         ("per_copy", np.float32),
         ("per_hand_card", np.float32),

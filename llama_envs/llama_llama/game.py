@@ -13,7 +13,7 @@ from llama_envs.core.payoff import REWARDS
 from llama_envs.llama_llama import SPEC, observe, render, resample, rules
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, LlamaLlamaConfig
 from llama_envs.llama_llama.deck import LETTERS
-from llama_envs.llama_llama.state import PARAMS, SEAT_FIELDS, STATE
+from llama_envs.llama_llama.state import OFFSETS, PARAMS, SEAT_FIELDS, STATE
 
 RULES = Rules(
     rules.start_game,
@@ -47,6 +47,7 @@ def params(config: LlamaLlamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]
         "dummy_display": [display + 1 in config.marked_displays for display in range(DISPLAYS)],
         "target_score": config.target_score,
         "num_rounds": config.num_rounds,
+        "at": observe.layout(config).offsets(OFFSETS),
         "per_card": 1.0 / config.hand_size,
         "per_point": 1.0 / config.target_score,
         "reward": REWARDS[config.reward],

@@ -15,7 +15,7 @@ from llama_envs.llama_llama.config import DISPLAYS, LlamaLlamaConfig
 from llama_envs.llama_llama.state import GOALS
 
 ONE = np.float32(1.0)
-HERE, NEXT = np.uint64(0), np.uint64(1)  # unsigned places in a vector need no test for wrapping around
+OWN, NEXT = np.uint64(0), np.uint64(1)  # steps between seats
 
 
 def layout(config: LlamaLlamaConfig) -> Observation:
@@ -49,73 +49,63 @@ def layout(config: LlamaLlamaConfig) -> Observation:
 def observe(state: State, params: Params, seat: int, out: Vector) -> None:
     """Write the observation of ``seat`` to ``out`` (float32, the size of the layout)."""
     n = params.num_players
-    kinds = params.num_kinds
+    at = params.at
     phase = state.phase
     for k in range(len(out)):
         out[k] = 0.0
-    out[phase] = 1.0
-    k = 1 + DISPLAYS
+    out[at.phase + np.uint64(phase)] = 1.0
     if state.goal[seat] >= 0:
-        out[k + state.goal[seat]] = 1.0
-    k += kinds
+        out[at.goal + np.uint64(state.goal[seat])] = 1.0
     for display in range(phase):
-        out[k + state.goal[state.owner[display]]] = 1.0
-        k += kinds
-    k = 1 + DISPLAYS + (1 + DISPLAYS) * kinds
-    count_cards(state, params, seat, out[k : k + (2 + 2 * DISPLAYS) * kinds])
-    k += (2 + 2 * DISPLAYS) * kinds
-    own = np.uint64(k)
-    seats = np.uint64(n)
+        goal = state.goal[state.owner[display]]
+        out[at.revealed + np.uint64(display * params.num_kinds + goal)] = 1.0
+    count_cards(state, params, seat, out)
+    owners = np.uint64(n) + NEXT  # that a display is told of: the seats, and the dummies together
     for display in range(DISPLAYS):
-        out[own + np.uint64(display) * (seats + NEXT) + seats] = state.may_own[display] >= 1 << n
-    totals = own + np.uint64(DISPLAYS) * (seats + NEXT)
-    ahead = seats - np.uint64(seat)
-    for other in range(n):  # in the order of the table; ``ahead`` is how far to the left of ``seat`` it sits
+        out[at.may_own + np.uint64(display) * owners + np.uint64(n)] = state.may_own[display] >= 1 << n
+    may_own, dummy_left, total, round_score = at.may_own, at.dummy_left, at.total, at.round_score
+    ahead = np.uint64(n - seat)
+    for other in range(n):  # ``ahead`` is how far to the left of ``seat`` it sits
         if other == seat:
-            ahead = HERE
-        at = own + ahead
+            ahead = OWN
         for display in range(DISPLAYS):
-            out[at] = (state.may_own[display] >> other) & 1
-            at += seats + NEXT
-        at = totals + ahead
-        out[at] = state.left[other] >= n
-        out[at + seats] = min(state.total[other] * params.per_point, 1.0)
-        out[at + seats + seats] = min(state.round_score[other] * params.per_point, 1.0)
+            out[may_own + np.uint64(display) * owners + ahead] = (state.may_own[display] >> other) & 1
+        out[dummy_left + ahead] = state.left[other] >= n
+        out[total + ahead] = min(state.total[other] * params.per_point, 1.0)
+        out[round_score + ahead] = min(state.round_score[other] * params.per_point, 1.0)
         ahead += NEXT
-    k += DISPLAYS * (n + 1) + 3 * n
     if phase != GOALS:
-        out[k] = params.pass_counts[phase - 1] / params.hand_size
-    out[k + 1] = state.rounds / params.num_rounds
+        out[at.pass_count] = params.pass_counts[phase - 1] / params.hand_size
+    out[at.rounds] = state.rounds / params.num_rounds
 
 
 @kernel
 def count_cards(state: State, params: Params, seat: int, out: Vector) -> None:
     """Own cards by kind, as parts of a full hand: held, picked, passed and received in each pass."""
     kinds = params.num_kinds
+    hand, picked, passed, received = params.at.hand, params.at.picked, params.at.passed, params.at.received
     for kind in range(kinds):
-        out[kind] = state.hand[seat, kind] * params.per_card
-    finished = 0
-    if state.phase != GOALS:
-        now = state.phase - 1
-        start = params.pass_start[now]
-        if state.to_move >= 0:
-            for place in range(start, start + state.cycle + int(seat < state.to_move)):
-                out[kinds + state.passed[seat, place]] += ONE
-        finished = now
-        if state.terminated:
-            finished += 1
-        for display in range(finished):
-            passed = (2 + display) * kinds
-            received = passed + DISPLAYS * kinds
-            for place in range(params.pass_start[display], params.pass_start[display + 1]):
-                out[passed + state.passed[seat, place]] += ONE
-                out[received + state.received[seat, place]] += ONE
-    share_of_hand(params, out[kinds : (2 + finished) * kinds])
-    share_of_hand(params, out[(2 + DISPLAYS) * kinds : (2 + DISPLAYS + finished) * kinds])
+        out[hand + np.uint64(kind)] = state.hand[seat, kind] * params.per_card
+    if state.phase == GOALS:
+        return
+    now = state.phase - 1
+    start = params.pass_start[now]
+    if state.to_move >= 0:
+        for place in range(start, start + state.cycle + int(seat < state.to_move)):
+            out[picked + np.uint64(state.passed[seat, place])] += ONE
+    finished = now + int(state.terminated)
+    for display in range(finished):
+        row = np.uint64(display * kinds)
+        for place in range(params.pass_start[display], params.pass_start[display + 1]):
+            out[passed + row + np.uint64(state.passed[seat, place])] += ONE
+            out[received + row + np.uint64(state.received[seat, place])] += ONE
+    share_of_hand(params, out, picked, kinds)
+    share_of_hand(params, out, passed, finished * kinds)
+    share_of_hand(params, out, received, finished * kinds)
 
 
 @kernel
-def share_of_hand(params: Params, out: Vector) -> None:
+def share_of_hand(params: Params, out: Vector, start: np.uint64, size: int) -> None:
     """Turn numbers of cards into parts of a full hand."""
-    for k in range(len(out)):
-        out[k] *= params.per_card
+    for k in range(size):
+        out[start + np.uint64(k)] *= params.per_card

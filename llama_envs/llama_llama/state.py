@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from llama_envs.core.observation import offsets_dtype
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, MAX_COMBINATIONS, MAX_PASSED
 from llama_envs.llama_llama.config import MAX_KINDS as K
 from llama_envs.llama_llama.config import MAX_PLAYERS as S
@@ -45,6 +46,11 @@ STATE = np.dtype(
 )
 SEAT_FIELDS = ("reward", "total", "round_score", "passed", "received", "left")
 
+OFFSETS = offsets_dtype(
+    "phase", "goal", "revealed", "hand", "picked", "passed", "received", "may_own", "dummy_left", "total",
+    "round_score", "pass_count", "rounds",
+)  # fmt: skip
+
 PARAMS = np.dtype(
     [
         ("num_players", np.int64),
@@ -57,6 +63,7 @@ PARAMS = np.dtype(
         ("target_score", np.int64),
         ("num_rounds", np.int64),
         ("reward", np.int64),  # WIN, SCORE or RANK
+        ("at", OFFSETS),  # where each slice of the observation begins
         ("per_card", np.float64),  # 1 / hand_size
         ("per_point", np.float64),  # 1 / target_score
         ("deck", np.int64, (K,)),  # copies of each kind

@@ -146,13 +146,14 @@ def _load(spec: str, name: str, argument: str) -> tuple[Any, str, str]:  # -> (w
     return getattr(module, attribute), spec, own
 
 
-@functools.cache
 def _module_of_file(path: str) -> Any:
-    """A Python file as a module of its own name."""
+    """A Python file as a module of its own name, run once in a process."""
     file = Path(path).resolve()
     if not file.is_file():
         raise ValueError(f"there is no file {path} with a policy in it.")
     name = f"_policy_file_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -170,6 +171,8 @@ def _module_of_file(path: str) -> Any:
 def _of_ones_own(made: Any, spec: str, argument: str, game: Game) -> Policy:
     """The policy that an object of one's own is or makes."""
     if isinstance(made, Policy) and not isinstance(made, type):
+        if argument:
+            raise ValueError(f"policy {spec!r} takes no argument, got {argument!r}.")
         return made
     if not callable(made):
         raise ValueError(f"policy {spec!r} must be a policy, a class or a function, got {made!r}.")
@@ -182,7 +185,12 @@ def _of_ones_own(made: Any, spec: str, argument: str, game: Game) -> Policy:
         raise ValueError(f"policy {spec!r} must take nothing, the game, or the game and an argument.")
     if argument and len(parameters) < 2:
         raise ValueError(f"policy {spec!r} takes no argument, got {argument!r}.")
-    policy = made(*(game, argument)[: len(parameters) if argument else len(needed)])
+    try:
+        policy = made(*(game, argument)[: len(parameters) if argument else len(needed)])
+    except ValueError:  # says what it does not like
+        raise
+    except Exception as error:
+        raise ValueError(f"policy {spec!r} cannot be made ({_first(error)}).") from error
     if not isinstance(policy, Policy):
         raise ValueError(f"policy {spec!r} makes {policy!r}, which has no act(view) and needs_worlds.")
     return policy

@@ -81,7 +81,7 @@ class Players:
             PolicyError: a policy failed.
         """
         who = self._who()
-        for index in np.unique(who[who >= 0]):
+        for index in self._moving(who):
             if self._kernels[index] is not None:
                 self._run(index, actions, move=False)
             else:
@@ -106,12 +106,12 @@ class Players:
         paid = np.zeros(len(self._games), np.float32) if paid is None else paid
         while True:
             who = self._who()
-            moving = np.unique(who[who >= 0])
-            if not len(moving):
-                return
+            moving = self._moving(who)
             by_kernel = [index for index in moving if self._kernels[index] is not None]
             for index in by_kernel:
                 self._run(index, self._chosen, watched, paid)
+            if not moving or (by_kernel and len(self.policies) == 1):
+                return
             if not by_kernel:  # those that are asked, all at once
                 for index in moving:
                     self._choose(index, np.flatnonzero(who == index), self._chosen)
@@ -122,6 +122,10 @@ class Players:
         """(N,): the policy to move, -1 for nobody."""
         to_move = self.batch.to_move
         return np.where(to_move >= 0, self.assignment[self._games, to_move], -1)
+
+    def _moving(self, who: npt.NDArray[np.int64]) -> list[int]:
+        """The policies that are to move somewhere."""
+        return np.flatnonzero(np.bincount(who + 1, minlength=2)[1:]).tolist()
 
     def _run(
         self,

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.cases import CHECKOUT, run_python
 
 PACKAGE = CHECKOUT / "llama_envs"

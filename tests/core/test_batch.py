@@ -16,6 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 import cloudpickle
 import numpy as np
 import pytest
+
+from llama_envs.core.batch import Batch, policy_streams
+from llama_envs.core.errors import IllegalAction, ResetNeeded
+from llama_envs.core.threads import _workers
+from llama_envs.core.threads import in_threads as run_in_threads
 from tests.cases import (
     arrays_of,
     each_game,
@@ -30,11 +35,6 @@ from tests.cases import (
     play_out,
     run_python,
 )
-
-from llama_envs.core.batch import Batch, policy_streams
-from llama_envs.core.errors import IllegalAction, ResetNeeded
-from llama_envs.core.threads import _workers
-from llama_envs.core.threads import in_threads as run_in_threads
 
 COPIES = {
     "clone": lambda batch: batch.clone(),

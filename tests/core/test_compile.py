@@ -12,6 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from llama_envs.core.batch import policy_streams
+from llama_envs.core.compile import JIT, kernel, python_function, source_fingerprint
 from tests.cases import (
     CHECKOUT,
     GAMES,
@@ -24,9 +27,6 @@ from tests.cases import (
     play_in_worker,
     run_python,
 )
-
-from llama_envs.core.batch import policy_streams
-from llama_envs.core.compile import JIT, kernel, python_function, source_fingerprint
 
 needs_numba = pytest.mark.skipif(not JIT, reason="kernels run in plain Python")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cases import each_game, every_case, fields, new_batch, run_python
 
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.chance import draw_card, draw_packed_card, pack_pile, unpack_pile
@@ -12,6 +11,7 @@ from llama_envs.core.compile import JIT, kernel
 from llama_envs.core.contract import Record
 from llama_envs.core.rows import put_row
 from llama_envs.policies import Players, make_policy
+from tests.cases import each_game, every_case, fields, new_batch, run_python
 
 needs_numba = pytest.mark.skipif(not JIT, reason="kernels run in plain Python")
 
@@ -126,13 +126,17 @@ def test_kernels_leave_no_memory_behind(case):
     policies = [make_policy(name, batch.game) for name in ("heuristic", "mc:2", "random")]
     assignment = np.repeat(np.arange(3)[:, None], batch.game.num_players, axis=1)
     players, actions = Players(batch, policies, assignment, 0), np.zeros(3, np.int64)
+    whole = new_batch(case, 3, seed=1)
+    alone = Players(whole, policies, assignment, 0)
     _nrt_python.memsys_enable_stats()
     try:
         before = rtsys.get_allocation_stats()
         for _ in range(30):
             players.act(actions)
             batch.step(actions)
+        alone.play()
         after = rtsys.get_allocation_stats()
     finally:
         _nrt_python.memsys_disable_stats()
     assert after.alloc - before.alloc == after.free - before.free
+    assert (whole.to_move < 0).all()

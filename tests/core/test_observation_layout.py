@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cases import each_game, every_case, game_of, middle
 
-from llama_envs.core.observation import Observation, Slice
+from llama_envs.core.observation import Observation, Slice, offsets_dtype
 from llama_envs.core.registry import make_game
+from tests.cases import each_game, every_case, game_of, middle
 
 LAYOUT = Observation(
     [
@@ -110,6 +110,37 @@ def test_decoding_and_dividing_again_gives_the_same_vector(case):
     decoded = layout.decode(vectors)
     again = np.concatenate([decoded[n].reshape(len(vectors), -1) / p.scale for n, p in layout.items()], axis=1)
     assert again == pytest.approx(vectors, abs=1e-6)
+
+
+@every_case
+def test_kernel_writes_each_slice_in_its_length_where_its_offset_says(case):
+    batches = [middle(case, 60, 1), middle(case, 60, 2, autoreset=False)]
+    game, gap = batches[0].game, 5
+    apart = game.params.copy()  # with the slices in the opposite order, and room between them
+    places, size = {}, gap
+    for name in reversed(list(game.observation)):
+        places[name] = slice(size, size + game.observation[name].size)
+        apart["at"][name] = size
+        size = places[name].stop + gap
+    between = np.ones(size, np.bool_)
+    for place in places.values():
+        between[place] = False
+    for batch in batches:
+        states = game.records(batch.state.copy())
+        for seat in range(game.num_players):
+            out = np.zeros((len(states), size), np.float32)
+            game.batch_kernels.observe(states, game.records(apart), np.full(len(states), seat), out)
+            together = batch.observe(seat)
+            for name, piece in game.observation.items():
+                assert (out[:, places[name]] == together[:, piece.start : piece.stop]).all(), name
+            assert not out[:, between].any()
+
+
+def test_offsets_are_those_of_the_slices():
+    dtype = offsets_dtype("round", "hand", "seen")
+    assert LAYOUT.offsets(dtype).tolist() == (9, 0, 3)
+    with pytest.raises(ValueError, match="offsets for hand, seen do not fit the slices hand, seen, round"):
+        LAYOUT.offsets(offsets_dtype("hand", "seen"))
 
 
 @each_game

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cases import CASES, Case, each_game, every_case, fields, game_of, new_batch
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.recording import (
@@ -25,6 +24,7 @@ from llama_envs.core.recording import (
     write_games,
 )
 from llama_envs.core.registry import game_names
+from tests.cases import CASES, Case, each_game, every_case, fields, game_of, new_batch
 
 FIRST: Case = CASES[0].values[0]
 FIELDS = config_to_json(game_of(FIRST).config)

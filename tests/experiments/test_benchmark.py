@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from experiments import baselines
 from experiments import benchmark as module
-from experiments import tournament
 from experiments.benchmark import FULL, QUICK, Measured, Setting, beats, findings, first_cycle, strongest, unbeaten
+from llama_envs.cli import tournament
+from llama_envs.core.registry import game_names, game_specs, make_game
 from llama_envs.evaluation.standings import Results, pairwise, standings
-from experiments.tournament import Tournament, make_plan
-from llama_envs.core.registry import game_names, make_game
+from llama_envs.evaluation.tournament import Tournament, make_plan
+from llama_envs.policies.network import read_policy
+from tests.experiments.commands import call, said
 
 TINY = tuple(
     Setting(game, players, ("heuristic", "random", "nobody"), 4, 3, ("heuristic", "heuristic:0", "nobody:2"), 3, (), 0)
-    for game, players in (("lama", 2), ("lama", 3), ("llama_llama", 2))
+    for game, players in (("lama", 2), ("llama_llama", 3))
 )
-TINY = (dataclasses.replace(TINY[0], targets=("heuristic", "nobody"), steps=64), *TINY[1:])
-
-
-def main(arguments: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The command line in this process: its exit code."""
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "argv", ["benchmark", *arguments])
-    try:
-        module.main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
+TINY = (dataclasses.replace(TINY[0], targets=("heuristic", "nobody"), steps=64), TINY[1])
 
 
 def made_up(chances: dict[tuple[str, str], float], deals: int) -> Tournament:
@@ -120,50 +110,52 @@ def test_a_small_benchmark_writes_a_report_whose_commands_give_its_numbers(
     sizes = {"num_envs": 16, "rollout": 4, "batch_size": 64, "layers": (8,), "selection_deals": 2, "deals": 3}
     options = module.exploit.Options(steps=64, threads=1, start="none", **sizes)  # type: ignore[arg-type]
     monkeypatch.setattr(module, "exploit_options", lambda *_: options)
-    assert main(["--quick", "--name", "x", "--workers", "1"], tmp_path, monkeypatch) == 0
+    command = ["--quick", "--name", "x", "--workers", "1"]
+    assert call(module.main, command, tmp_path, monkeypatch) == 0
     assert not committed.parent.exists(), "the quick form touched the committed report"
     folder = tmp_path / "runs" / "x"
     text = (folder / "benchmark.md").read_text()
     for setting in TINY:
         assert f"## {make_game(setting.game, num_players=setting.players).title}, {setting.players} players" in text
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
-    assert len(pictures) == 3
+    assert len(pictures) == 2
     assert all((folder / name).read_bytes()[:4] == b"\x89PNG" for name in pictures)
     assert "unknown policy 'nobody'" in text
     assert "seed 0" in text
     assert "## Exploitability" in text
+    assert "their time includes the moves themselves" in text  # what a decision of a kernel takes
     commands = re.findall(r"`python -m (experiments\.tournament [^`]*)`", text)
-    assert len(commands) == 3 + 1 + 3
-    for number, command in enumerate(commands[:3]):
-        words = [*shlex.split(command)[1:], "--name", f"again{number}", "--workers", "1"]
-        monkeypatch.setattr(sys, "argv", ["tournament", *words])
-        tournament.main()
-    parts = [folder / "lama-2p" / "table", folder / "lama-2p" / "duel", folder / "lama-3p" / "table"]
+    assert len(commands) == 2 + 1 + 2
+    for number, shown in enumerate(commands[:2]):
+        tournament.main([*shlex.split(shown)[1:], "--name", f"again{number}", "--workers", "1"])
+    parts = [folder / "lama-2p" / "table", folder / "lama-2p" / "duel"]
     for number, part in enumerate(parts):
         again = tmp_path / "runs" / f"again{number}" / "standings.csv"
         assert again.read_bytes() == (part / "standings.csv").read_bytes()
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("parts/*")}
-    assert main(["--quick", "--name", "x", "--workers", "1", "--resume"], tmp_path, monkeypatch) == 0
+    assert call(module.main, [*command, "--resume"], tmp_path, monkeypatch) == 0
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("parts/*")} == before
-    assert main(["--quick", "--name", "x"], tmp_path, monkeypatch) == 2
+    assert call(module.main, command, tmp_path, monkeypatch) == 2
 
 
-def test_the_section_on_the_baselines_is_made_of_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BASELINES", tmp_path)
-    assert module.baseline_section() == []
-    record = {
-        "commands": ["python -m experiments.train lama --steps 5"], "seed": 7, "minutes": 12.5, "bytes": 512_000,
-        "versions": {"torch": "9.9"},
-        "evaluation": {"against": {"heuristic": {"win_share": 0.3, "win_share_95": 0.01}}},
-    }  # fmt: skip
-    (tmp_path / "lama_4p.json").write_text(json.dumps(record))
-    (tmp_path / "README.md").write_text("# Baselines\n\n## What was tried\n\n```\n# a comment\n```\n")
+def test_the_section_on_the_baselines_is_made_of_their_files() -> None:
     text = "\n".join(module.baseline_section())
-    assert "| lama_4p | 7 | 12.5 | 512 | 0.300 ± 0.010 |" in text
-    assert "`python -m experiments.train lama --steps 5`" in text
-    assert "torch 9.9" in text
-    assert "\n### What was tried\n\n```\n# a comment\n```" in text
-    assert "# Baselines" not in text
+    assert text.startswith("## How the baselines were made\n\n### ")
+    for spec in game_specs():
+        assert f"\n### {spec.title}\n" in text
+        assert baselines.table(spec) in text
+        for file in baselines.shipped(spec):
+            made = read_policy(file).about["made"]
+            assert all(f"- {file.stem}: `{command}`" in text for command in made["commands"])
+            assert f"torch {made['versions']['torch']}" in text
+    assert "\n#### What was tried\n" in text
+    assert "\n# " not in text
+    assert "<!--" not in text
+
+
+def test_markdown_keeps_its_code_when_it_goes_into_a_section() -> None:
+    text = "# Title\n\n<!-- generated: x -->\n## Part\n\n```\n# a comment\n```\n"
+    assert module._demoted(text, 2) == "#### Part\n\n```\n# a comment\n```"
 
 
 def test_full_and_quick_cover_both_games_at_the_same_numbers_of_players() -> None:
@@ -187,9 +179,23 @@ def test_a_scale_changes_every_size_and_nothing_else() -> None:
     assert FULL[0].scaled(0.001).alone_deals == 0, "a part that is not played stays so"
 
 
-def test_an_impossible_scale_gives_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--scale", "0"], "scale must be above 0"),
+        (["--workers", "-1"], "workers must be an integer from 0"),
+        (["--out", __file__], "out must be a folder, got the file"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_impossible_options_give_one_sentence_and_leave_nothing(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["--scale", "0"], tmp_path, monkeypatch) == 2
-    assert "scale must be above 0" in capsys.readouterr().err
+    assert call(module.main, arguments, tmp_path, monkeypatch) == 2
+    shown = capsys.readouterr()
+    assert words in said(shown.err + shown.out)
     assert list(tmp_path.iterdir()) == []

@@ -1,55 +1,44 @@
-"""experiments.distill and experiments.baselines: what they learn, write and refuse."""
+"""experiments.distill: what it learns, writes and refuses."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sb3_contrib import MaskablePPO
 
-from llama_envs.policies.baseline import model_file
-from agents.ppo import PPOPolicy, actor, actor_weights, load_ppo, load_state_dict, read_model
-from agents.standardise import SMALLEST, moments
-from experiments import baselines, distill, train
-from experiments.evaluate import evaluate
+from agents.ppo import actor, actor_weights
+from experiments import distill, train
 from llama_envs.core.registry import make_game
+from llama_envs.evaluation import compare
+from llama_envs.policies import make_policy
+from llama_envs.policies.network import load_value, read_policy
+from tests.experiments.commands import call, said
 
-ROOT = Path(__file__).parents[2]
-TINY = ["--num-envs", "64", "--rollout", "4", "--updates", "8", "--batch-size", "256", "--layers", "32", "--threads",
-        "1", "--teacher", "mc:4"]  # fmt: skip
+pytestmark = pytest.mark.filterwarnings("ignore:rich is experimental")  # the progress bar of Stable-Baselines3
 
-
-def run(module: str, arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+TINY = ["lama", "--num-players", "2", "--num-envs", "64", "--rollout", "4", "--batch-size", "256", "--layers", "32",
+        "--threads", "1", "--teacher", "mc:4"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def distilled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of one finished run."""
     folder = tmp_path_factory.mktemp("distilled")
-    arguments = ["lama", "--num-players", "2", "--name", "x", "--positions", "16384", *TINY, "--deals", "20"]
-    done = run("experiments.distill", arguments, folder)
-    assert done.returncode == 0, done.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        arguments = [*TINY, "--updates", "8", "--name", "x", "--positions", "16384", "--deals", "20"]
+        assert call(distill.main, arguments, folder, patch) == 0
     return folder / "runs" / "x"
 
 
 def test_a_run_writes_config_command_versions_metrics_model_and_evaluation(distilled: Path) -> None:
     config = json.loads((distilled / "config.json").read_text())
     assert (config["game"], config["num_players"], config["teacher"], config["seed"]) == ("lama_v0", 2, "mc:4", 0)
-    assert (distilled / "command.txt").read_text().startswith("python -m experiments.distill lama")
+    assert (distilled / "command.txt").is_file()
     assert "torch" in json.loads((distilled / "versions.json").read_text())
     metrics = pd.read_csv(distilled / "metrics.csv")
     assert metrics["step"].iloc[-1] >= 16384
@@ -57,19 +46,42 @@ def test_a_run_writes_config_command_versions_metrics_model_and_evaluation(disti
 
 
 def test_the_network_learns_to_play(distilled: Path) -> None:
-    game = make_game("lama", num_players=2)
-    frame, _ = evaluate(game, [f"ppo:{distilled / 'model.zip'}", "random"], 300, 1)
-    assert frame["win_share"][0] - frame["win_share_95"][0] > 0.6
+    result = compare(make_game("lama", num_players=2), [f"ppo:{distilled / 'model.zip'}", "random"], 300, 1)
+    assert result.share[0] - result.interval[0] > 0.6
 
 
-def test_same_seed_same_weights_and_another_seed_others(distilled: Path, tmp_path: Path) -> None:
-    first = load_state_dict(read_model(distilled / "model.zip")[1])
-    for seed, same in ((0, True), (1, False)):
-        arguments = ["lama", "--num-players", "2", "--name", f"s{seed}", "--positions", "16384", *TINY, "--deals", "0"]
-        done = run("experiments.distill", [*arguments, "--seed", str(seed)], tmp_path)
-        assert done.returncode == 0, done.stderr
-        again = load_state_dict(read_model(tmp_path / "runs" / f"s{seed}" / "model.zip")[1])
-        assert torch.equal(first["action_net.weight"], again["action_net.weight"]) is same
+def test_the_file_does_not_claim_a_value_network__N03(distilled: Path) -> None:
+    path, game = distilled / "model.zip", make_game("lama", num_players=2)
+    file = read_policy(path)
+    assert file.about["trained"] == ["policy"]
+    assert not any(name.startswith("value") for name in file.arrays)
+    assert file.about["made"]["decisions"] >= 16384
+    with pytest.raises(ValueError, match="has no trained value network; trained was policy"):
+        load_value(path, game)
+    with pytest.raises(ValueError, match="has no trained value network; trained was policy"):
+        make_policy(f"mc:4:network={path}", game)
+
+
+def test_same_seed_same_weights_and_another_seed_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = []
+    for number, seed in enumerate("001"):
+        arguments = [
+            *TINY,
+            "--updates",
+            "1",
+            "--name",
+            str(number),
+            "--positions",
+            "512",
+            "--deals",
+            "0",
+            "--seed",
+            seed,
+        ]
+        assert call(distill.main, arguments, tmp_path, monkeypatch) == 0
+        arrays.append(read_policy(tmp_path / "runs" / str(number) / "model.zip").arrays)
+    assert all(np.array_equal(arrays[0][name], arrays[1][name]) for name in arrays[0])
+    assert not np.array_equal(arrays[0]["policy.1.weight"], arrays[2]["policy.1.weight"])
 
 
 def test_values_are_learned_against_their_mean_over_legal_actions() -> None:
@@ -99,6 +111,15 @@ def test_the_loss_is_zero_for_logits_that_differ_from_the_values_by_a_constant()
     assert distill.learn(network, optimizer, torch.ones(1, 2), mask, -value) == pytest.approx(4)
 
 
+def test_distilling_stops_at_the_first_loss_that_is_not_finite__N01(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(distill, "learn", lambda *_: float("nan"))
+    assert call(distill.main, [*TINY, "--name", "x", "--positions", "4096"], tmp_path, monkeypatch) == 2
+    assert "distilling failed: after 256 positions the loss is not finite" in capsys.readouterr().err
+    assert not (tmp_path / "runs" / "x" / "model.zip").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -107,41 +128,41 @@ def test_the_loss_is_zero_for_logits_that_differ_from_the_values_by_a_constant()
         (["--explore", "2"], "explore must be a share"),
         (["--positions", "0"], "positions must be"),
         (["--scale", "0"], "scale must be above 0"),
+        (["--scale", "inf"], "scale must be above 0"),
+        (["--seed", "-1"], "seed must be an integer from 0"),
         (["--opponents", "nobody"], "unknown policy 'nobody'"),
     ],
 )
-def test_bad_options_are_refused_and_write_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
-    done = run("experiments.distill", ["lama", "--name", "x", *arguments], tmp_path)
-    assert done.returncode == 2
-    assert message in " ".join(done.stderr.replace("│", " ").split())  # out of the frame that it may stand in
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "runs").exists()
+def test_bad_options_are_refused_and_write_nothing(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert call(distill.main, ["lama", "--name", "x", *arguments], tmp_path, monkeypatch) == 2
+    assert message in said(capsys.readouterr().err)
+    assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("hold", "same"), [(2, True), (0, False)])
+@pytest.mark.parametrize(("hold", "equal"), [(2, True), (0, False)])
 def test_training_goes_on_from_a_distilled_model_and_holds_its_policy_at_first(
-    hold: int, same: bool, distilled: Path, tmp_path: Path
+    hold: int, equal: bool, distilled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = distilled / "model.zip"
     arguments = ["lama", "--num-players", "2", "--name", "x", "--start", str(start), "--hold", str(hold)]
-    sizes = ["--layers", "32", "--num-envs", "16", "--rollout", "8", "--batch-size", "64", "--steps", "256"]
-    done = run("experiments.train", [*arguments, *sizes, "--threads", "1", "--deals", "0"], tmp_path)
-    assert done.returncode == 0, done.stderr
-    before, after = (load_state_dict(read_model(path)[1]) for path in (start, tmp_path / "runs" / "x" / "model.zip"))
-    assert torch.equal(before["action_net.weight"], after["action_net.weight"]) is same
-    assert not torch.equal(before["value_net.weight"], after["value_net.weight"])
-
-
-def test_training_from_a_model_with_other_layers_is_refused(distilled: Path, tmp_path: Path) -> None:
-    arguments = ["lama", "--num-players", "2", "--start", str(distilled / "model.zip"), "--layers", "16", "--name", "x"]
-    done = run("experiments.train", [*arguments, "--steps", "64"], tmp_path)
-    assert done.returncode == 2
-    assert "has the layers [32], not [16]" in done.stderr
+    sizes = ["--layers", "32", "--num-envs", "16", "--rollout", "8", "--batch-size", "64", "--steps", "128"]
+    assert call(train.main, [*arguments, *sizes, "--threads", "1", "--deals", "0"], tmp_path, monkeypatch) == 0
+    before, after = (read_policy(path) for path in (start, tmp_path / "runs" / "x" / "model.zip"))
+    names = [name for name in before.arrays if name.startswith("policy")]
+    assert len(names) == 4
+    assert all(np.array_equal(before.arrays[name], after.arrays[name]) for name in names) is equal
+    assert after.about["trained"] == ["policy", "value"]
 
 
 def test_a_standardised_policy_opens_as_one_network_of_raw_observations(distilled: Path) -> None:
     game = make_game("lama", num_players=2)
-    state = load_state_dict(read_model(distilled / "model.zip")[1])
+    state = MaskablePPO.load(distilled / "model.zip").policy.state_dict()
     observation = torch.rand(50, game.observation.size)
     hidden = (observation - state["features_extractor.mean"]) / state["features_extractor.deviation"]
     layer = "mlp_extractor.policy_net.0."
@@ -150,41 +171,6 @@ def test_a_standardised_policy_opens_as_one_network_of_raw_observations(distille
     network = actor(game.observation.size, game.num_actions, [32])
     network.load_state_dict(actor_weights(state))
     torch.testing.assert_close(network(observation), expected, atol=1e-3, rtol=1e-4)
-
-
-def test_standardising_leaves_no_entry_undefined_and_most_near_unit_variance() -> None:
-    game = make_game("llama_llama", num_players=3)
-    sample = train.sample_observations(game, train.Options())
-    found = moments(sample)
-    deviation = np.array(found["deviation"])
-    assert (deviation >= SMALLEST).all()
-    scaled = (sample - found["mean"]) / deviation
-    moving = sample.std(axis=0) > SMALLEST
-    np.testing.assert_allclose(scaled[:, moving].std(axis=0), 1, atol=1e-3)
-    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-3)
-
-
-def test_a_recipe_writes_a_model_that_plays_and_a_record_with_its_commands(tmp_path: Path) -> None:
-    arguments = ["--only", "llama_llama_2p", "--quick", "--out", "made", "--deals", "20"]
-    done = run("experiments.baselines", arguments, tmp_path)
-    assert done.returncode == 0, done.stderr
-    game = make_game("llama_llama", num_players=2)
-    policy = load_ppo(tmp_path / "made" / "llama_llama_2p.zip", game)
-    assert isinstance(policy, PPOPolicy)
-    record = json.loads((tmp_path / "made" / "llama_llama_2p.json").read_text())
-    assert record["num_players"] == 2
-    assert all(command.startswith("python -m experiments.") for command in record["commands"])
-    assert set(record["evaluation"]["against"]) == {"heuristic", "random"}
-    again = run("experiments.baselines", arguments, tmp_path)
-    assert again.returncode == 2
-    assert "exists; move it away first" in again.stderr
-
-
-def test_an_unknown_recipe_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"there is no recipe 'chess'; .*lama_2p"):
-        baselines.Options(only=("chess",))
-
-
-def test_a_model_file_holds_description_and_weights_only() -> None:
-    with zipfile.ZipFile(model_file("lama", 4)) as archive:
-        assert sorted(archive.namelist()) == ["data", "policy.pth"]
+    everything = np.ones((50, game.num_actions), np.bool_)
+    found = read_policy(distilled / "model.zip").network("policy")(observation.numpy(), everything)
+    np.testing.assert_allclose(found, expected, atol=1e-3, rtol=1e-4)

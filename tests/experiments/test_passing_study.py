@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import llama_envs.policies.baseline
 from experiments import passing_study
-from experiments.evaluate import play
 from experiments.passing_play import (
+    SWITCHES,
     GoalsSeen,
     Line,
     PassLog,
@@ -32,8 +31,13 @@ from experiments.passing_play import (
 from experiments.passing_study import FORKS, Options
 from experiments.study import Estimate, Workers, gap, over_deals, policy_of, pooled, ratio, split_seed, spread
 from llama_envs.core.batch import Batch
-from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
+from llama_envs.evaluation import play
+from llama_envs.llama_llama import SPEC
+from llama_envs.policies import make_policy, register_policy
+from llama_envs.policies.names import _REGISTERED
+from tests.cases import Asked, choose_in
+from tests.llama_llama.test_heuristic import RuleOfThumb, positions
 
 ROOT = Path(__file__).parents[2]
 PLAYERS = (2, 3, 4)
@@ -83,8 +87,15 @@ def test_a_few_agreeing_deals_decide_nothing() -> None:
     assert Estimate(1.0, float("nan"), 1).side(0.0) == 0
 
 
-def test_numbers_do_not_depend_on_who_does_the_work() -> None:
-    arm = {"arm": (make_game("llama_llama", num_players=3), "heuristic:0.5", "random", 4, True, "")}
+def build_stubborn(game, argument: str):
+    """A policy that worker processes know only if they are told."""
+    return make_policy(f"heuristic:{argument}", game)
+
+
+def test_numbers_do_not_depend_on_who_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("llama_envs.policies.names._REGISTERED", dict(_REGISTERED))
+    register_policy("stubborn", build_stubborn, "stubborn:CARE")
+    arm = {"arm": (make_game("llama_llama", num_players=3), "stubborn:0.5", "random", 4, True, "")}
     seeds = {"arm": split_seed(3, 24)}
     with Workers(1, quiet=True) as alone, Workers(2, quiet=True) as two:
         here = alone.by_deals(play_arm, arm, seeds, 24, "")["arm"]
@@ -96,29 +107,47 @@ def test_numbers_do_not_depend_on_who_does_the_work() -> None:
 # -------------------------------------------------------------------------------------------------------------- playing
 
 
+class Switched(RuleOfThumb):
+    """The rule of thumb, spelled out, with parts of it switched off."""
+
+    def __init__(self, game, state, seat, name: str) -> None:
+        super().__init__(game, state, seat, 0.0 if name in ("careless", "now") else 0.3)
+        self.now, self.unminded = name == "now", name == "own_unminded" and self.phase > 0
+
+    def expected(self, own_goal: int) -> list[float]:
+        if self.now:
+            return [
+                float(([own_goal, *self.shown] if own_goal not in self.shown else self.shown).count(kind))
+                for kind in self.kinds
+            ]
+        if not self.unminded:
+            return super().expected(own_goal)
+        unseen = [max(self.deck[kind] - self.hand[kind] - self.shown.count(kind), 0) for kind in self.kinds]
+        average = (4 - len(self.shown)) / sum(unseen)
+        return [self.shown.count(kind) + average * unseen[kind] for kind in self.kinds]
+
+
+@pytest.mark.parametrize("name", SWITCHES)
 @pytest.mark.parametrize("players", PLAYERS)
-def test_the_heuristic_with_all_switches_on_is_the_shipped_one(players: int) -> None:
-    game = make_game("llama_llama", num_players=players)
-    batch = Batch(game, 64, 5)
-    streams = split_seed(1, 64) | np.uint64(1)
-    whole, shipped = make_policy("switched:whole", game), make_policy("heuristic", game)
-    while (batch.to_move >= 0).any():
-        rows = np.flatnonzero(batch.to_move >= 0)
-        seats = batch.to_move[rows].astype(np.int64)
-        choices = [policy.act_in(game, batch.state[rows], seats) for policy in (whole, shipped)]  # type: ignore[attr-defined]
-        np.testing.assert_array_equal(*choices)
-        actions = batch.sample_actions(streams)
-        mixed = np.arange(64) % 2 == 0  # half of the games go by the heuristic, half anywhere
-        actions[rows] = np.where(mixed[rows], choices[0], actions[rows])
-        batch.step(actions)
+def test_switches_turn_off_one_thing_each(players: int, name: str) -> None:
+    differ = 0
+    for step, (batch, seats) in enumerate(positions({"num_players": players}, 12, 3)):
+        policy, whole = make_policy(f"switched:{name}", batch.game), make_policy("heuristic", batch.game)
+        actions = choose_in(policy, batch.game, batch.state, seats)
+        differ += (actions != choose_in(whole, batch.game, batch.state, seats)).sum()
+        for i in range(step % 6, 12, 6):
+            assert actions[i] == Switched(batch.game, batch.state[i], int(seats[i]), name).choose(), (step, i)
+    assert (differ == 0) == (name == "whole")
 
 
 @pytest.mark.parametrize("one", ["heuristic", "switched:own_unminded", "switched:now"])
 def test_policies_shown_the_true_state_play_as_those_shown_a_resampled_one(one: str) -> None:
     game = make_game("llama_llama", num_players=3)
     here = play_arm(game, one, "heuristic:0", 4, False, "", split_seed(7, 40))
-    there = play(game, [make_policy(name, game) for name in (one, "heuristic:0", "heuristic:0")], 40, 7, quiet=True)
-    np.testing.assert_array_equal(here["win"], there.win[:, :, 0])  # in rotation r the first entrant sits at seat r
+    policies = [make_policy(name, game) for name in (one, "heuristic:0", "heuristic:0")]
+    for entrants in (policies, [Asked(policy) for policy in policies]):
+        there = play(game, entrants, 40, 7, orders=[(0, 1, 2)])
+        np.testing.assert_array_equal(here["win"], there.win[:, :, 0])  # in rotation r the first entrant sits at seat r
 
 
 def test_a_goal_chosen_by_another_policy_changes_the_goal_alone() -> None:
@@ -336,19 +365,20 @@ def check_report(folder: Path) -> str:
 
 def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path) -> None:
     passing_study.run(small(tmp_path / "a"))
-    passing_study.run(small(tmp_path / "b"))
+    passing_study.run(small(tmp_path / "b", only=("passes", "dummies")))  # the parts that draw most
     text = check_report(tmp_path / "a")
     assert text.count("## ") == len(passing_study.PARTS) + 1
-    tables = sorted(path.name for path in (tmp_path / "a").glob("*.csv"))
-    assert len(tables) > 8
-    for name in tables:
+    assert len(list((tmp_path / "a").glob("*.csv"))) > 8
+    again = sorted(path.name for path in (tmp_path / "b").glob("*.csv"))
+    assert len(again) == 5
+    for name in again:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
     care = pd.read_csv(tmp_path / "a" / "care.csv")
     assert (care["win_share_95_family"] > care["win_share_95"]).all()
 
 
 def test_without_a_trained_agent_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llama_envs.policies.baseline, "FOLDER", tmp_path / "none")
+    monkeypatch.setitem(vars(SPEC), "baselines", tmp_path / "none")
     passing_study.run(small(tmp_path / "out", only=("passes",), deals=20, players=(3,)))
     assert "No trained agent ships for 3 players" in (tmp_path / "out" / "report.md").read_text()
     assert "baseline" not in set(pd.read_csv(tmp_path / "out" / "passes.csv")["policy"])

@@ -7,16 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from test_passing_study import check_report
 
 from experiments import quitting_study
-from experiments.evaluate import play
 from experiments.quitting_play import (
     CHIP,
     COULD_PLAY,
     STUCK,
+    DecisionSample,
     Games,
-    Keeper,
     action_of,
     fork,
     is_of,
@@ -29,8 +27,11 @@ from experiments.quitting_play import (
 from experiments.quitting_study import Options
 from experiments.study import policy_of, split_seed
 from llama_envs.core.batch import Batch
-from llama_envs.policies.policy import ScriptedPolicy, make_policy
 from llama_envs.core.registry import make_game
+from llama_envs.evaluation import play
+from llama_envs.policies import make_policy
+from tests.cases import choose_in
+from tests.experiments.test_passing_study import check_report
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,6 @@ def test_decisions_are_told_apart_by_what_is_legal(players: int) -> None:
     streams = split_seed(0, 60) | np.uint64(1)
     draw, quit_, keep = (action_of(game, name) for name in ("draw", "quit", "keep"))
     policy = make_policy("heuristic", game)
-    assert isinstance(policy, ScriptedPolicy)
     met = dict.fromkeys((STUCK, COULD_PLAY, CHIP), 0)
     for _ in range(300):
         rows = np.flatnonzero(batch.to_move >= 0)
@@ -65,7 +65,7 @@ def test_decisions_are_told_apart_by_what_is_legal(players: int) -> None:
         for kind in met:
             met[kind] += int(is_of(kind, state).sum())
         actions = batch.sample_actions(streams)
-        clever = policy.act_in(game, batch.state[rows], batch.to_move[rows].astype(np.int64))
+        clever = choose_in(policy, game, batch.state[rows], batch.to_move[rows].astype(np.int64))
         actions[rows] = np.where(rows % 4 > 0, clever, actions[rows])  # random play rarely empties a hand
         batch.step(actions)
     assert min(met.values()) > 5
@@ -76,19 +76,19 @@ def test_every_decision_of_a_game_has_the_same_chance_to_be_kept() -> None:
     seeds = np.full(2000, 11, np.uint64)  # the same game over and over: its decisions come in the same order
     batch = Batch(game, len(seeds), seeds)
     games = Games(batch, [policy_of("heuristic", game)], np.zeros((len(seeds), 2), np.int64), seeds)
-    keeper = Keeper(batch, STUCK, 3, seeds)
+    sample = DecisionSample(batch, STUCK, 3, seeds)
     met: list[bytes] = []
 
     def before(rows: np.ndarray) -> None:
         if is_of(STUCK, batch.state[:1])[0]:
             met.append(batch.state[0].tobytes())
-        keeper(rows)
+        sample(rows)
 
     while games.step(before=before):
         pass
-    assert len(met) == keeper.met[0] > 10
+    assert len(met) == sample.met[0] > 10
     assert len(set(met)) == len(met)
-    kept = np.array([met.index(state.tobytes()) for state in keeper.states.ravel()])
+    kept = np.array([met.index(state.tobytes()) for state in sample.states.ravel()])
     counts = np.bincount(kept, minlength=len(met))
     expected = 3 * len(seeds) / len(met)
     assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
@@ -100,10 +100,10 @@ def positions(kind: str, players: int = 3, deals: int = 60) -> tuple:
     seeds = split_seed(1, deals)
     batch = Batch(game, deals, seeds)
     games = Games(batch, [policy_of("heuristic", game)], np.zeros((deals, players), np.int64), seeds)
-    keeper = Keeper(batch, kind, 2, seeds)
-    while games.step(before=keeper):
+    sample = DecisionSample(batch, kind, 2, seeds)
+    while games.step(before=sample):
         pass
-    return game, keeper.states[keeper.present]
+    return game, sample.states[sample.present]
 
 
 def test_the_same_action_with_the_same_luck_is_the_same_game_and_positions_stay_as_they_are() -> None:
@@ -160,29 +160,27 @@ def test_a_fork_reports_the_position_and_the_others_mean() -> None:
 def test_arms_agree_with_the_evaluation_of_the_suite() -> None:
     game = make_game("lama", num_players=3)
     here = play_arm(game, "heuristic:8", "heuristic", split_seed(6, 50))
-    there = play(
-        game, [make_policy(name, game) for name in ("heuristic:8", "heuristic", "heuristic")], 50, 6, quiet=True
-    )
+    there = play(game, ["heuristic:8", "heuristic", "heuristic"], 50, 6, orders=[(0, 1, 2)])
     np.testing.assert_array_equal(here["win"], there.win[:, :, 0])
 
 
 def test_the_first_round_is_the_first_round() -> None:
-    game = make_game("lama", num_players=4, first_player=0)
     alone = make_game("lama", num_players=4, first_player=0, max_rounds=1, single_round_terminates=True)
-    whole = play_alike(game, "heuristic", split_seed(7, 50))
-    one = play_alike(alone, "heuristic", split_seed(7, 50))
+    whole = play_alike(make_game("lama", num_players=4), "heuristic", 0, split_seed(7, 50))
+    one = play_alike(alone, "heuristic", None, split_seed(7, 50))
     np.testing.assert_array_equal(whole["first"], one["first"])
     np.testing.assert_allclose(one["first"].mean(axis=1), one["points"])
     assert (whole["rounds"] > 1).any()
 
 
 def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        quitting_study.run(Options(players=(2, 3), deals=24, processes=1, out=tmp_path / name))
+    for name, only in (("a", ()), ("b", ("quit", "chip"))):
+        quitting_study.run(Options(only=only, players=(2, 3), deals=24, processes=1, out=tmp_path / name))
     text = check_report(tmp_path / "a")
     assert text.count("## ") == len(quitting_study.PARTS) + 1
-    tables = sorted(path.name for path in (tmp_path / "a").glob("*.csv"))
-    assert len(tables) == 6
-    for name in tables:
+    assert len(list((tmp_path / "a").glob("*.csv"))) == 6
+    again = sorted(path.name for path in (tmp_path / "b").glob("*.csv"))
+    assert len(again) == 2
+    for name in again:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
     assert set(pd.read_csv(tmp_path / "a" / "quitting.csv")["by"]) > {"all", "opponents", "stock", "margin"}

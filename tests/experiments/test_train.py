@@ -1,105 +1,131 @@
-"""experiments.train: what a run writes, killing and resuming it, bad options."""
+"""experiments.train: what a run writes, resuming it, starting from a file, numbers that are not finite, bad options."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sb3_contrib import MaskablePPO
 
-from agents.ppo import load_ppo, read_model
+from agents.ppo import policy_of
+from agents.standardise import SMALLEST, moments
 from experiments import train
+from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.registry import game_names, make_game
+from llama_envs.policies import make_policy
+from llama_envs.policies.network import describe, read_policy, write_policy
+from llama_envs.policies.shipped import baseline_file
+from tests.cases import CHECKOUT
+from tests.experiments.commands import call, said
 
-ROOT = Path(__file__).parents[2]
-TINY = ["--num-envs", "16", "--rollout", "8", "--batch-size", "64", "--layers", "16", "--checkpoint-every", "1",
-        "--snapshot-every", "2", "--snapshots", "2", "--threads", "1", "--deals", "0"]  # fmt: skip
+pytestmark = pytest.mark.filterwarnings("ignore:rich is experimental")  # the progress bar of Stable-Baselines3
 
-
-def run(arguments: list[str], folder: Path, **kwargs: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "experiments.train", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        **kwargs,  # type: ignore[call-overload]
-    )
+SIZES = ["--num-envs", "16", "--rollout", "8", "--batch-size", "64", "--layers", "16", "--threads", "1"]
+TINY = [*SIZES, "--checkpoint-every", "1", "--snapshot-every", "2", "--snapshots", "2", "--deals", "0"]
 
 
 def weights(model: Path) -> dict[str, np.ndarray]:
-    import io
+    return read_policy(model).arrays
 
-    state = torch.load(io.BytesIO(read_model(model)[1]), weights_only=True)
-    return {name: value.numpy() for name, value in state.items()}
+
+def same(one: Path, two: Path) -> bool:
+    first, second = weights(one), weights(two)
+    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of one finished run of a single rollout."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("done")
+        assert call(train.main, ["lama", "--name", "x", "--seed", "7", "--steps", "128", *TINY], folder, patch) == 0
+    return folder / "runs" / "x"
 
 
 @pytest.mark.parametrize("game", game_names())
-def test_a_run_writes_config_command_versions_metrics_curve_tensorboard_model_and_evaluation(
-    game: str, tmp_path: Path
+def test_a_run_writes_config_versions_metrics_curve_tensorboard_model_and_evaluation(
+    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [game, "--name", "x", "--steps", "256", *TINY[:-2], "--deals", "5", "--num-players", "3"]
-    done = run(arguments, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "win share" in done.stdout
+    arguments = [game, "--name", "x", "--steps", "256", *TINY[:-1], "5", "--num-players", "3"]
+    assert call(train.main, arguments, tmp_path, monkeypatch) == 0
+    assert "win share" in capsys.readouterr().out
     folder = tmp_path / "runs" / "x"
     config = json.loads((folder / "config.json").read_text())
     assert config["game"] == f"{game}_v0"
     assert config["num_players"] == 3
     assert config["seed"] == 0
-    assert (folder / "command.txt").read_text().split()[:4] == ["python", "-m", "experiments.train", game]
     assert json.loads((folder / "versions.json").read_text())["numba"]
     assert len(pd.read_csv(folder / "metrics.csv")) >= 2
     assert (folder / "learning_curve.png").read_bytes()[:4] == b"\x89PNG"
     assert any((folder / "tensorboard").iterdir())
     assert set(pd.read_csv(folder / "evaluation.csv")["against"]) == {"random", "heuristic"}
-    load_ppo(folder / "model.zip", make_game(game, num_players=3))
-    leftovers = list(folder.rglob(".*"))
-    assert leftovers == []
+    assert list(folder.rglob(".*")) == []
+    about = read_policy(folder / "model.zip").about
+    assert about["trained"] == ["policy", "value"]
+    assert (about["made"]["seed"], about["made"]["decisions"]) == (0, 256 if game == "lama" else 16 // 3 * 3 * 8 * 3)
+    make_policy(f"ppo:{folder / 'model.zip'}", make_game(game, num_players=3))
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
-    for name, seed in (("a", "7"), ("b", "7"), ("c", "8")):
-        assert run(["lama", "--name", name, "--seed", seed, "--steps", "256", *TINY], tmp_path).returncode == 0
-    a, b, c = (weights(tmp_path / "runs" / name / "model.zip") for name in "abc")
-    assert all(np.array_equal(a[name], b[name]) for name in a)
-    assert not all(np.array_equal(a[name], c[name]) for name in a)
+def test_the_model_is_one_for_stable_baselines_too_and_both_choose_alike(done: Path) -> None:
+    game = make_game("lama")
+    model = MaskablePPO.load(done / "model.zip")
+    _, arrays = policy_of(model, game)
+    assert all(np.array_equal(arrays[name], array) for name, array in weights(done / "model.zip").items())
 
 
-def test_a_killed_run_resumes_and_ends_exactly_as_if_it_had_not_been_killed(tmp_path: Path) -> None:
-    steps = ["--steps", str(128 * 40)]
-    assert run(["lama", "--name", "whole", *steps, *TINY], tmp_path).returncode == 0
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed, equal in (("7", True), ("8", False)):
+        arguments = ["lama", "--name", seed, "--seed", seed, "--steps", "128", *TINY]
+        assert call(train.main, arguments, tmp_path, monkeypatch) == 0
+        assert same(done / "model.zip", tmp_path / "runs" / seed / "model.zip") is equal
+
+
+def test_a_killed_run_resumes_and_ends_exactly_as_if_it_had_not_been_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = ["--steps", str(128 * 30)]
+    command = ["experiments.train", "lama", "--name", "cut", *steps, *TINY]
     process = subprocess.Popen(
-        [sys.executable, "-m", "experiments.train", "lama", "--name", "cut", *steps, *TINY],
+        [sys.executable, "-m", *command],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    metrics = tmp_path / "runs" / "cut" / "metrics.csv"
+    folder = tmp_path / "runs" / "cut"
     until = time.monotonic() + 120
-    while time.monotonic() < until and not (metrics.is_file() and len(pd.read_csv(metrics)) >= 4):
+    while time.monotonic() < until and not _rows(folder / "metrics.csv") >= 4:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert not (tmp_path / "runs" / "cut" / "model.zip").exists(), "the run ended before it could be killed"
-    done = run(["lama", "--name", "cut", "--resume", *steps, *TINY], tmp_path)
-    assert done.returncode == 0, done.stderr
-    whole, cut = (weights(tmp_path / "runs" / name / "model.zip") for name in ("whole", "cut"))
-    assert all(np.array_equal(whole[name], cut[name]) for name in whole)
+    assert not (folder / "model.zip").exists(), "the run ended before it could be killed"
+    assert (folder / "command.txt").read_text().split() == ["python", "-m", *command]
+    assert call(train.main, [*command[1:], "--resume"], tmp_path, monkeypatch) == 0
+    assert call(train.main, ["lama", "--name", "whole", *steps, *TINY], tmp_path, monkeypatch) == 0
+    assert same(folder / "model.zip", tmp_path / "runs" / "whole" / "model.zip")
     rows = [pd.read_csv(tmp_path / "runs" / name / "metrics.csv") for name in ("whole", "cut")]
+    assert len(rows[0]) == 30
     assert rows[0]["step"].tolist() == rows[1]["step"].tolist()
     assert rows[0]["train/loss"].equals(rows[1]["train/loss"])
+
+
+def _rows(metrics: Path) -> int:
+    return len(pd.read_csv(metrics)) if metrics.is_file() else 0
 
 
 @pytest.mark.parametrize(
@@ -113,48 +139,178 @@ def test_a_killed_run_resumes_and_ends_exactly_as_if_it_had_not_been_killed(tmp_
         (["lama", "--seats", "all"], "seats must be 'one'"),
         (["lama", "--name", "a/b"], "name must be a plain folder name"),
         (["lama", "--name", "none", "--resume"], "there is no run"),
+        (["lama", "--seed", "-1"], "seed must be an integer from 0"),
         (["lama", "--self-weight", "-1"], "self_weight must be 0 or more"),
+        (["lama", "--self-weight", "inf"], "self_weight must be 0 or more"),
+        (["lama", "--entropy", "inf"], "entropy must be 0 or more"),
+        (["lama", "--layers", "10000000", "8"], "layers must be an integer from 1 to 65536"),
+        (["lama", "--start", "missing.zip"], "there is no policy file missing.zip"),
         (["lama", "--no-such-option", "1"], "no-such-option"),
         (["chess"], "chess"),
     ],
 )
 def test_bad_options_give_one_sentence_and_exit_code_2_and_leave_nothing(
-    arguments: list[str], words: str, tmp_path: Path
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    done = run(arguments, tmp_path)
-    assert done.returncode == 2
-    assert words in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    assert not list(tmp_path.rglob("model*"))
-    assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
+    assert call(train.main, arguments, tmp_path, monkeypatch) == 2
+    shown = capsys.readouterr()
+    assert words in said(shown.err + shown.out)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_is_not_overwritten(tmp_path: Path) -> None:
-    assert run(["lama", "--name", "x", "--steps", "128", *TINY], tmp_path).returncode == 0
-    before = (tmp_path / "runs" / "x" / "model.zip").read_bytes()
-    again = run(["lama", "--name", "x", "--steps", "128", *TINY], tmp_path)
-    assert again.returncode == 2
-    assert "choose another --name" in again.stderr
-    assert (tmp_path / "runs" / "x" / "model.zip").read_bytes() == before
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        ("1", "17", "16"),
+        ("17", "241", "4096"),  # the default minibatch
+        ("1", "1", "16"),
+        ("8", "8", "1"),
+    ],
+)
+def test_a_minibatch_of_one_decision_is_refused_before_anything_is_written__N01(
+    sizes: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["lama", "--epochs", "1", "--layers", "16", "--deals", "20", "--name", "x"]
+    for option, size in zip(("--num-envs", "--rollout", "--batch-size"), sizes, strict=True):
+        arguments += [option, size]
+    assert call(train.main, arguments, tmp_path, monkeypatch) == 2
+    message = capsys.readouterr().err
+    assert all(word in message for word in ("num_envs", "rollout", "batch_size", "a single decision"))
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_checkpoint_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    assert run(["lama", "--name", "x", "--steps", "128", *TINY], tmp_path).returncode == 0
+def test_where_every_seat_is_played_whole_games_are_counted_for_the_minibatch__N01() -> None:
+    game = make_game("llama_llama", num_players=3)
+    train.check(game, train.Options(num_envs=17, rollout=1, batch_size=8, layers=(8,)))  # 15 environments, not 17
+    with pytest.raises(ValueError, match="= 15 decisions in minibatches of batch_size = 7"):
+        train.check(game, train.Options(num_envs=17, rollout=1, batch_size=7, layers=(8,)))
+
+
+@pytest.mark.parametrize("entropy", ["0.01", "1e39"], ids=["poisoned", "by its options"])
+def test_training_stops_at_the_first_number_that_is_not_finite__N01(
+    entropy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    update = MaskablePPO.train
+
+    def poison(model: Any) -> None:
+        update(model)
+        if model.num_timesteps == 256 and entropy == "0.01":
+            with torch.no_grad():
+                model.policy.action_net.bias[0] = float("nan")
+
+    monkeypatch.setattr(MaskablePPO, "train", poison)
+    arguments = ["lama", "--name", "x", "--steps", "1280", *TINY, "--entropy", entropy]
+    assert call(train.main, arguments, tmp_path, monkeypatch) == 2
+    message = capsys.readouterr().err.strip().splitlines()[-1]
+    assert message.startswith("error: training failed: after ")
+    assert message.endswith("try a lower learning_rate.")
+    if entropy == "0.01":
+        assert "after 256 decisions" in message
+        assert "(action_net.bias)" in message
+    folder = tmp_path / "runs" / "x"
+    assert not (folder / "model.zip").exists()
+    assert not (folder / "evaluation.csv").exists()
+
+
+def test_the_last_update_is_looked_at_too__N01(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(MaskablePPO, "train", lambda model: model.logger.record("train/loss", float("nan")))
+    arguments = ["lama", "--name", "x", "--steps", "128", *TINY]
+    assert call(train.main, arguments, tmp_path, monkeypatch) == 2
+    assert "after 128 decisions there are numbers that are not finite (train/loss = nan)" in capsys.readouterr().err
+    assert not (tmp_path / "runs" / "x" / "model.zip").exists()
+
+
+def test_a_run_is_not_overwritten(
+    done: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (done / "model.zip").read_bytes()
+    arguments = ["lama", "--name", "x", "--steps", "128", *TINY]
+    assert call(train.main, arguments, done.parents[1], monkeypatch) == 2
+    assert "choose another --name" in capsys.readouterr().err
+    assert (done / "model.zip").read_bytes() == before
+
+
+def test_a_damaged_checkpoint_is_refused_in_one_sentence(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(done, tmp_path / "runs" / "x")
     checkpoint = tmp_path / "runs" / "x" / "checkpoint.pkl"
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    done = run(["lama", "--name", "x", "--resume", "--steps", "256", *TINY], tmp_path)
-    assert done.returncode == 2
-    assert "checkpoint.pkl is damaged" in done.stderr
+    arguments = ["lama", "--name", "x", "--resume", "--seed", "7", "--steps", "256", *TINY]
+    assert call(train.main, arguments, tmp_path, monkeypatch) == 2
+    assert "checkpoint.pkl is damaged" in capsys.readouterr().err
 
 
-def test_help_shows_every_option_with_its_default() -> None:
+def test_help_shows_every_option_with_its_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for arguments in (["lama", "--help"], ["--help"]):
-        done = run(arguments, ROOT)
-        assert done.returncode == 0
+        assert call(train.main, arguments, tmp_path, monkeypatch) == 0
+        shown = capsys.readouterr().out
         for field in dataclasses.fields(train.Options):
-            assert f"--{field.name.replace('_', '-')}" in done.stdout
-        assert "--target-score" in done.stdout
-        assert "(default: 40)" in done.stdout
+            assert f"--{field.name.replace('_', '-')}" in shown
+        assert "--target-score" in shown
+        assert "(default: 40)" in shown
+
+
+# ------------------------------------------------------------------------------------------------- starting from a file
+
+
+def started(path: Path, layers: tuple[int, ...], **game: int) -> MaskablePPO:
+    """A learner that begins with the weights in ``path``."""
+    played = make_game("lama", **game)
+    return train.new_model(played, SB3VecEnv(played, 2), train.Options(start=str(path), layers=layers))
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["the baseline", "one of plain observations"])
+def test_a_learner_that_starts_from_a_file_chooses_as_the_file(plain: bool, tmp_path: Path) -> None:
+    path, layers, game = baseline_file(make_game("lama", num_players=2)), (256, 256), make_game("lama", num_players=2)
+    if plain:
+        path, layers = tmp_path / "plain.npz", (8,)
+        rng = np.random.default_rng(0)
+        shapes = {"policy.0": (8, game.observation.size), "policy.1": (game.num_actions, 8)}
+        arrays = {f"{name}.weight": rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+        arrays |= {f"{name}.bias": np.ones(shape[0], np.float32) for name, shape in shapes.items()}
+        write_policy(path, describe(game, trained=("policy",)), arrays)
+    model = started(path, layers, num_players=2)
+    seen = train.sample_observations(game, train.Options())[::500]
+    everything = np.ones((len(seen), game.num_actions), np.bool_)
+    expected = read_policy(path).network("policy")(seen, everything)
+    with torch.no_grad():
+        policy = model.policy
+        hidden = policy.mlp_extractor.forward_actor(policy.extract_features(torch.from_numpy(seen)))
+        found = policy.action_net(hidden).numpy()
+    assert found == pytest.approx(expected, abs=1e-4)
+    assert expected.std() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("layers", "players", "words"),
+    [
+        ((256, 16), 2, "has the layers [256, 256], the model [256, 16]; give the same --layers"),
+        ((256, 256, 256), 2, "has the layers [256, 256], the model [256, 256, 256]"),
+        ((256,), 2, "has the layers [256, 256], the model [256]"),
+        ((256, 256), 3, "with num_players = 2, not with 3"),
+    ],
+)
+def test_a_file_of_other_layers_or_players_is_refused_before_anything_is_written(
+    layers: tuple[int, ...], players: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    start = baseline_file(make_game("lama", num_players=2))
+    arguments = ["lama", "--num-players", str(players), "--name", "x", "--start", str(start), "--layers"]
+    assert call(train.main, [*arguments, *map(str, layers)], tmp_path, monkeypatch) == 2
+    assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------------------------------------------- opponents, inputs
 
 
 def test_frozen_opponents_change_only_at_refresh(tmp_path: Path) -> None:
@@ -171,3 +327,21 @@ def test_frozen_opponents_change_only_at_refresh(tmp_path: Path) -> None:
     features = model.policy.mlp_extractor.forward_actor(model.policy.extract_features(observation))
     expected = model.policy.action_net(features)
     assert torch.allclose(league.current.network(observation), expected, atol=1e-5)
+
+
+def test_a_game_without_a_heuristic_is_trained_against_the_learner_itself() -> None:
+    bare: Any = SimpleNamespace(spec=SimpleNamespace(heuristic=None))
+    assert train.scripted_opponents(bare, train.Options()) == ()
+    assert train.scripted_opponents(bare, train.Options(scripted=("random",))) == ("random",)
+    assert train.scripted_opponents(make_game("lama"), train.Options()) == ("heuristic",)
+
+
+def test_standardising_leaves_no_entry_undefined_and_most_near_unit_variance() -> None:
+    sample = train.sample_observations(make_game("llama_llama", num_players=3), train.Options())
+    found = moments(sample)
+    deviation = np.array(found["deviation"])
+    assert (deviation >= SMALLEST).all()
+    scaled = (sample - found["mean"]) / deviation
+    moving = sample.std(axis=0) > SMALLEST
+    np.testing.assert_allclose(scaled[:, moving].std(axis=0), 1, atol=1e-3)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-3)

@@ -1,8 +1,9 @@
 """Golden games: whole games written down decision by decision, so that a version never changes unnoticed.
 
-``python -m tests.goldens.make lama`` writes ``tests/goldens/lama_v0.json``. It does not overwrite: a change of rules,
+``python -m tests.goldens.make NAME`` writes ``tests/goldens/NAME_v0.json``. It does not overwrite: a change of rules,
 rewards, observations, actions or random stream is a new version of the game, with a new file. Decisions follow from
-the seed, its number and the mask alone (``choose``), so that a golden game needs no policy.
+the seed, its number and the mask alone (``choose``), so that a golden game needs no policy. Options and seeds of the
+games stand in ``tests/NAME/cases.py``.
 """
 
 from __future__ import annotations
@@ -18,31 +19,9 @@ import numpy as np
 from llama_envs.core.batch import Batch
 from llama_envs.core.game import Game
 from llama_envs.core.registry import make_game
+from tests.cases import GAMES, cases_of
 
 FOLDER = Path(__file__).parent
-
-# Which games are written down: options and seed. A new game is one more entry.
-CASES: dict[str, list[tuple[dict[str, Any], int]]] = {
-    "lama": [
-        *(({"num_players": n}, n) for n in range(2, 7)),
-        ({"num_players": 4}, 2**64 - 1),
-        ({"num_players": 2, "reward": "score", "chip_return": "auto"}, 11),
-        ({"num_players": 3, "chip_exchange": "choice", "target_score": 60, "reward": "rank"}, 12),
-        ({"num_players": 5, "next_starter": "rotate", "first_player": 3, "max_rounds": 2, "reward": "score"}, 13),
-        ({"num_players": 6, "max_rounds": 1, "single_round_terminates": True, "chip_exchange": "choice"}, 14),
-        ({"num_players": 2, "num_ranks": 2, "copies": 3, "hand_size": 2, "chip_exchange": "choice"}, 15),
-        ({"num_players": 3, "num_ranks": 4, "copies": 3, "hand_size": 2, "target_score": 25}, 16),
-        ({"num_players": 4, "num_ranks": 7, "copies": 16, "hand_size": 12, "chip_exchange": "choice"}, 17),
-    ],
-    "llama_llama": [
-        *(({"num_players": n}, n) for n in (2, 3, 4)),
-        ({"num_players": 4, "reward": "score", "num_rounds": 2}, 2**64 - 1),
-        ({"num_players": 3, "reward": "rank", "target_score": 60}, 11),
-        ({"num_players": 2, "dummy_displays": [1, 2], "pass_counts": [1, 2, 3, 4]}, 12),
-        ({"num_players": 3, "dummy_displays": [2], "num_rounds": 6, "target_score": 200}, 13),
-    ],
-}
-
 
 def choose(seed: int, number: int, legal: np.ndarray) -> int:
     """The action (one of ``legal``) of decision ``number``."""
@@ -123,14 +102,15 @@ def first_difference(golden: dict[str, Any], now: dict[str, Any]) -> str | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write down golden games.")
-    parser.add_argument("name", choices=CASES, help="which game")
+    parser.add_argument("name", choices=GAMES, help="which game")
     parser.add_argument("--overwrite", action="store_true", help="replace the file of a version never released")
     arguments = parser.parse_args()
     path = path_of(make_game(arguments.name))
     if path.exists() and not arguments.overwrite:
         parser.error(f"{path.name} exists; a changed game is a new version (--overwrite if it was never released).")
-    write(path, arguments.name, CASES[arguments.name])
-    print(f"{path.name}: {len(CASES[arguments.name])} games")
+    cases = cases_of(arguments.name).GOLDENS
+    write(path, arguments.name, cases)
+    print(f"{path.name}: {len(cases)} games")
 
 
 if __name__ == "__main__":

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.goldens.make import CASES, first_difference, path_of, play_game, read, write
 
-from llama_envs.core.registry import game_names, make_game
+from llama_envs.core.registry import make_game, spec_of
+from tests.cases import GAMES, cases_of
+from tests.goldens.make import first_difference, path_of, play_game, read, write
 
-ALL = {name: read(path_of(make_game(name))) for name in game_names()}
-GOLDENS = ALL["lama"]
+ALL = {name: read(path_of(make_game(name))) for name in GAMES}
+GOLDENS = ALL[GAMES[0]]
 
 
 def name_of(case: tuple[str, dict[str, Any]]) -> str:
@@ -30,22 +31,23 @@ def test_golden_game_is_played_as_written_down(case: tuple[str, dict[str, Any]])
 
 @pytest.mark.parametrize("name", ALL)
 def test_goldens_are_the_cases_and_hold_every_player_count(name: str) -> None:
-    assert [(golden["options"], golden["seed"]) for golden in ALL[name]] == CASES[name]
-    players = {"lama": {2, 3, 4, 5, 6}, "llama_llama": {2, 3, 4}}[name]
-    assert {golden["options"]["num_players"] for golden in ALL[name]} == players
+    assert [(golden["options"], golden["seed"]) for golden in ALL[name]] == cases_of(name).GOLDENS
+    assert {golden["options"]["num_players"] for golden in ALL[name]} == set(spec_of(name).players)
     assert all(d["action"] in d["legal"] for golden in ALL[name] for d in golden["decisions"])
 
 
-def test_goldens_of_lama_hold_every_action_and_both_ends() -> None:
-    decisions = [decision for golden in GOLDENS for decision in golden["decisions"]]
-    assert {d["action"] for d in decisions} == set(make_game("lama", chip_exchange="choice").action_names)
-    assert {(g["final"]["terminated"], g["final"]["truncated"]) for g in GOLDENS} == {(True, False), (False, True)}
+@pytest.mark.parametrize("name", ALL)
+def test_goldens_hold_every_action_and_both_ends(name: str) -> None:
+    decisions = [decision for golden in ALL[name] for decision in golden["decisions"]]
+    assert {d["action"] for d in decisions} == set(make_game(name, **cases_of(name).EVERY_ACTION).action_names)
+    both = {(True, False), (False, True)} if cases_of(name).TRUNCATING else {(True, False)}
+    assert {(g["final"]["terminated"], g["final"]["truncated"]) for g in ALL[name]} == both
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_generator_writes_what_is_read_back(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"{name}_v0.json"
-    write(path, name, CASES[name])
+    write(path, name, cases_of(name).GOLDENS)
     assert path.read_text() == path_of(make_game(name)).read_text()
     assert read(path) == ALL[name]
 

@@ -15,7 +15,11 @@ CONFIGS: tuple[dict[str, Any], ...] = (
 TRUNCATING: dict[str, Any] | None = {"num_players": 3, "max_rounds": 1}  # a limit cuts its episodes short
 SHORT: dict[str, Any] = {"target_score": 10}  # games of a few decisions
 CHANGED_RULE = ("LLAMA_PENALTY = 10\n", "LLAMA_PENALTY = 20\n")  # a constant in rules.py, and another one for it
-OTHER_RULES: dict[str, Any] = {"next_starter": "rotate"}  # the same observation and actions
+OTHER_RULES: list[tuple[str, dict[str, Any]]] = [  # other rules, by this field, of the same observations and actions
+    ("next_starter", {"next_starter": "rotate"}),
+    ("first_player", {"first_player": 1}),
+    ("max_rounds", {"max_rounds": 10}),
+]
 
 GOLDENS: list[tuple[dict[str, Any], int]] = [
     *(({"num_players": n}, n) for n in range(2, 7)),
@@ -29,3 +33,15 @@ GOLDENS: list[tuple[dict[str, Any], int]] = [
     ({"num_players": 4, "num_ranks": 7, "copies": 16, "hand_size": 12, "chip_exchange": "choice"}, 17),
 ]
 EVERY_ACTION: dict[str, Any] = {"chip_exchange": "choice"}  # whose actions the goldens hold, all of them
+
+TRACED: tuple[int, list[dict[str, Any]]] = (  # games of each configuration that are compared from beginning to end
+    4,
+    [
+        *({"num_players": n} for n in range(2, 7)),
+        {"num_players": 2, "chip_exchange": "choice", "reward": "score", "target_score": 90},
+        {"num_players": 3, "chip_return": "auto", "next_starter": "rotate", "reward": "rank", "first_player": 2},
+        {"num_players": 4, "chip_exchange": "choice", "num_ranks": 4, "copies": 3, "hand_size": 2, "max_rounds": 3},
+        {"num_players": 5, "max_rounds": 1, "single_round_terminates": True},
+        {"num_players": 6, "num_ranks": 7, "copies": 16, "hand_size": 18, "reward": "score", "max_rounds": 1},
+    ],
+)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.lama.tables import field, moments, positions, random_play, table
 
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch
 from llama_envs.lama.state import EXCHANGE, TURN
+from tests.lama.tables import field, moments, positions, random_play, table
 
 FULL: list[dict[str, Any]] = [{"num_players": n, "chip_exchange": "choice"} for n in range(2, 7)]
 CONFIGS: list[dict[str, Any]] = [
@@ -166,7 +166,7 @@ def test_kernel_writes_exactly_the_layout(options: dict[str, Any]) -> None:
     assert batch.observation.shape == (100, game.observation.size)
     for seat in range(game.num_players):
         poisoned = np.full((100, game.observation.size + 9), np.nan, np.float32)
-        game.loops.observe(batch._states, batch._params, np.full(100, seat), poisoned)
+        game.batch_kernels.observe(batch._buffers.states, batch._params, np.full(100, seat), poisoned)
         assert np.isnan(poisoned[:, game.observation.size :]).all()
         assert not np.isnan(poisoned[:, : game.observation.size]).any()
 

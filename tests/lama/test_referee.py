@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.oracles.lama import LamaReferee
 
 from llama_envs.core.game import Game
 from llama_envs.core.registry import make_game
 from llama_envs.lama.state import EXCHANGE, RETURN, TURN
+from tests.oracles.lama import LamaReferee
 
 GAMES_AT_ONCE = 5  # of one configuration
 EXAMPLES = 90  # for each number of players: 5 x 90 x 5 = 2,250 games in all

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.lama.tables import act, chi_square_p, count_cards, field, legal, positions, random_play, table, write_cards
 
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.registry import make_game
 from llama_envs.lama.state import RETURN
+from tests.lama.tables import act, chi_square_p, count_cards, field, legal, positions, random_play, table, write_cards
 
 SAMPLES = 20_000
 Hands = tuple[str, ...]
@@ -127,7 +127,7 @@ def test_hands_are_uniform_while_a_chip_is_returned_by_the_last_remaining_seat__
 def test_hands_are_uniform_while_a_card_is_being_drawn__L7__B02() -> None:
     game = make_game("lama", num_players=3, **TINY)
     batch = table("1 2", "2 L", "1 L", top="1", **TINY)
-    game.rules.apply(batch._states[0], game.records(game.params)[0], game.action_id("draw"))
+    game.rules.apply(batch._buffers.states[0], game.records(game.params)[0], game.action_id("draw"))
     assert (field(batch, "to_move"), field(batch, "chance") > 0) == (-1, True)
     assert_uniform(batch, 0, enumerate_worlds(batch, 0))
     assert_uniform(batch, 2, enumerate_worlds(batch, 2))

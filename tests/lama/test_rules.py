@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations, product
 from math import comb
@@ -10,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.lama.tables import act, chi_square_p, chips, count_cards, field, hand, legal, table
 
 from llama_envs import lama_v0
+from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.lama.state import EXCHANGE, RETURN, TURN
+from tests.lama.tables import act, chi_square_p, chips, count_cards, field, hand, legal, table
 
 PLAYERS = [2, 3, 4, 5, 6]
 
@@ -800,3 +802,86 @@ def test_nothing_is_paid_before_the_end_of_the_game__L20(reward: str) -> None:
     assert act(batch, "play 1")[0] == [0, 0, 0]
     assert act(batch, "quit")[0] == [0, 0, 0]
     assert act(batch, "quit")[0] == [0, 0, 0]
+
+
+# ---- chance ----
+
+
+def deal_to(number_of_cards: int, **options: Any) -> Batch:
+    """One game in which so many cards of the first deal have been dealt, always a likeliest one."""
+    batch = lama_v0.batch(1, seed=0, **options)
+    game, state, params = batch.game, batch._buffers.states[0], batch._params[0]
+    game.rules.start_game(state, params)
+    for _ in range(number_of_cards):
+        probabilities = outcomes(batch)
+        game.rules.apply_chance(state, params, int(np.argmax(probabilities)))
+    return batch
+
+
+def outcomes(batch: Batch) -> np.ndarray:
+    """Probabilities of the pending chance event."""
+    out = np.full(batch.game.max_chance_outcomes, np.nan)
+    count = batch.game.rules.chance_outcomes(batch._buffers.states[0], batch._params[0], out)
+    assert np.isnan(out[count:]).all()
+    return out[:count]
+
+
+def draw_pending(**options: Any) -> Batch:
+    batch = table("3 3", "4 4", top="1", stock="1 1 1 2 5 5 L L L L", **options)
+    batch.game.rules.apply(batch._buffers.states[0], batch._params[0], batch.game.action_id("draw"))
+    return batch
+
+
+PENDING: dict[str, Callable[[], Batch]] = {
+    "who opens, 2 seats": lambda: deal_to(0, num_players=2),
+    "who opens, 6 seats": lambda: deal_to(0, num_players=6),
+    "the first card": lambda: deal_to(1, num_players=3),
+    "a card in the middle of the deal": lambda: deal_to(14, num_players=3),
+    "the first discard": lambda: deal_to(19, num_players=3),
+    "a card of a small deck": lambda: deal_to(3, num_players=2, num_ranks=2, copies=4, hand_size=2, first_player=0),
+    "a drawn card": draw_pending,
+}
+
+
+@pytest.mark.parametrize("event", PENDING)
+def test_probabilities_of_a_chance_event_sum_to_one(event: str) -> None:
+    probabilities = outcomes(PENDING[event]())
+    assert (probabilities >= 0).all()
+    assert probabilities.sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("event", PENDING)
+def test_sampled_outcomes_follow_their_probabilities(event: str) -> None:
+    batch = PENDING[event]()
+    before = batch.state.tobytes()
+    probabilities = outcomes(batch)
+    streams = policy_streams(1, 21)
+    drawn = [
+        batch.game.rules.sample_chance(batch._buffers.states[0], batch._params[0], streams, 0) for _ in range(20_000)
+    ]
+    assert batch.state.tobytes() == before  # looking at chance resolves nothing
+    observed = np.bincount(drawn, minlength=len(probabilities))
+    possible = probabilities > 0
+    assert not observed[~possible].any()
+    assert chi_square_p(observed[possible], 20_000 * probabilities[possible]) > 0.001
+
+
+def test_drawn_card_is_as_likely_as_its_share_of_the_stock__L7() -> None:
+    assert outcomes(draw_pending()).tolist() == [0.3, 0.1, 0, 0, 0.2, 0, 0.4]
+
+
+def test_probabilities_sum_to_one_at_every_event_of_random_games() -> None:
+    for options in ({"num_players": 6}, {"num_players": 2, "num_ranks": 2, "copies": 2, "hand_size": 1}):
+        batch = lama_v0.batch(1, seed=3, **options)
+        game, state, params, streams = batch.game, batch._buffers.states[0], batch._params[0], policy_streams(1, 4)
+        for _ in range(10):
+            game.rules.start_game(state, params)
+            while not (state["terminated"] or state["truncated"]):
+                if state["chance"]:
+                    assert outcomes(batch).sum() == pytest.approx(1, abs=1e-12)
+                    outcome = game.rules.sample_chance(state, params, streams, 0)
+                    assert outcomes(batch)[outcome] > 0
+                    game.rules.apply_chance(state, params, outcome)
+                else:
+                    batch.refresh()
+                    game.rules.apply(state, params, batch.sample_actions(streams)[0])

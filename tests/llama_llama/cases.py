@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+from llama_envs.llama_llama.deck import Combination, Deck, load_deck
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},
@@ -11,7 +14,21 @@ CONFIGS: tuple[dict[str, Any], ...] = (
 )
 TRUNCATING: dict[str, Any] | None = None  # every game ends by itself
 SHORT: dict[str, Any] = {"num_rounds": 1, "pass_counts": (2, 1, 1, 1)}  # games of a few decisions
-OTHER_RULES: dict[str, Any] = {"pass_counts": (4, 3, 1, 2)}  # the same observation and actions
+
+
+def _repriced() -> Deck:
+    """The default deck, but a single card of its first kind pays 20."""
+    deck = load_deck("reconstructed")
+    first, *others = deck.cards
+    letters = first.first[0].letters
+    return replace(deck, cards=(replace(first, first=(Combination(letters, 20),)), *others))
+
+
+OTHER_RULES: list[tuple[str, dict[str, Any]]] = [  # other rules, by this field, of the same observations and actions
+    ("deck", {"deck": _repriced()}),
+    ("pass_counts", {"pass_counts": (4, 3, 1, 2)}),
+    ("dummy_displays", {"dummy_displays": {2: (1, 2), 3: (1,)}}),
+]
 
 GOLDENS: list[tuple[dict[str, Any], int]] = [
     *(({"num_players": n}, n) for n in (2, 3, 4)),
@@ -21,3 +38,8 @@ GOLDENS: list[tuple[dict[str, Any], int]] = [
     ({"num_players": 3, "dummy_displays": [2], "num_rounds": 6, "target_score": 200}, 13),
 ]
 EVERY_ACTION: dict[str, Any] = {}  # whose actions the goldens hold, all of them
+
+TRACED: tuple[int, list[dict[str, Any]]] = (  # games of each configuration that are compared from beginning to end
+    10,
+    [{"num_players": n, "num_rounds": 2, "reward": ("win", "rank", "score")[n - 2]} for n in (2, 3, 4)],
+)

@@ -11,7 +11,6 @@ from llama_envs.core.game import Game
 from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.deck import Card, Combination, Deck
 from llama_envs.llama_llama.game import make_game
-
 from tests.llama_llama.possible_worlds import View
 
 

@@ -14,6 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from llama_envs.core.batch import Batch, policy_streams
+from llama_envs.core.recording import Recorder, read_games, write_games
+from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.deck import (
     LETTERS,
     Card,
@@ -27,6 +30,7 @@ from llama_envs.llama_llama.deck import (
     random_deck,
     score_hands,
 )
+from llama_envs.llama_llama.game import make_game
 
 VALID = """\
 name = "mine"
@@ -569,6 +573,18 @@ def test_random_deck_depends_on_the_seed_alone() -> None:
 def test_seed_that_is_no_number_is_refused(seed: object) -> None:
     with pytest.raises(DeckError, match="the seed must be an integer of 0 or more"):
         random_deck(seed)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------------------------------------------- recordings
+
+
+def test_a_recorded_game_of_another_deck_keeps_its_deck(tmp_path: Path) -> None:
+    batch = Batch(make_game(LlamaLlamaConfig(num_players=3, deck=random_deck(5))), 2, seed=1)
+    recorder, streams = Recorder(batch), policy_streams(2, 9)
+    while (batch.to_move >= 0).any():
+        recorder.step(batch.sample_actions(streams))
+    write_games(tmp_path / "games.jsonl", recorder.games())
+    assert read_games(tmp_path / "games.jsonl")[1].game is batch.game
 
 
 # ------------------------------------------------------------------ tables and command line

@@ -1,4 +1,4 @@
-"""llama_envs.llama_llama.heuristic: the fast kernel chooses what the rule of thumb says, spelled out here card by card."""
+"""The heuristic chooses what the rule of thumb says, spelled out here card by card."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 import agents  # noqa: F401
-from agents.scripted.planning import PlanningPolicy
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
+from llama_envs.llama_llama.config import MAX_HAND
 from llama_envs.llama_llama.deck import random_deck
+from llama_envs.llama_llama.heuristic import CARE, plan
+from llama_envs.policies import make_policy
+from llama_envs.policies.view import kernel_of
+from tests.cases import choose_in
 
 TABLES = {
     "two": {"num_players": 2},
@@ -104,14 +107,13 @@ def positions(options: dict[str, object], games: int, erratic: int) -> Iterator[
     """Games that the heuristic plays, but every ``erratic``-th choice is random; the batch before each step."""
     batch = Batch(make_game("llama_llama", **options), games, seed=11)
     heuristic = make_policy("heuristic", batch.game)
-    assert isinstance(heuristic, PlanningPolicy)
     streams = policy_streams(games, 2)
     for step in itertools.count():
         if (batch.to_move < 0).any():
             return
         seats = batch.to_move.astype(np.int64)
         yield batch, seats
-        actions = heuristic.act_in(batch.game, batch.state, seats)
+        actions = choose_in(heuristic, batch.game, batch.state, seats)
         odd = (np.arange(games) + step) % erratic == 0
         batch.step(np.where(odd, batch.sample_actions(streams), actions))
 
@@ -121,9 +123,7 @@ def positions(options: dict[str, object], games: int, erratic: int) -> Iterator[
 def test_the_kernel_chooses_what_the_rule_of_thumb_says(table: str, care: float) -> None:
     chosen = set()
     for step, (batch, seats) in enumerate(positions(TABLES[table], 12, 3)):
-        policy = make_policy(f"heuristic:{care}", batch.game)
-        assert isinstance(policy, PlanningPolicy)
-        actions = policy.act_in(batch.game, batch.state, seats)
+        actions = choose_in(make_policy(f"heuristic:{care}", batch.game), batch.game, batch.state, seats)
         for i in range(step % 4, 12, 4):
             rule = RuleOfThumb(batch.game, batch.state[i], int(seats[i]), care)
             assert actions[i] == rule.choose(), (step, i)
@@ -139,12 +139,11 @@ def test_a_plan_is_what_choosing_one_by_one_gives(table: str) -> None:
     for batch, seats in positions(TABLES[table], 20, 10**9):
         game = batch.game
         policy = make_policy("heuristic", game)
-        assert isinstance(policy, PlanningPolicy)
-        actions = policy.act_in(game, batch.state, seats)
+        actions = choose_in(policy, game, batch.state, seats)
         records, params = game.records(batch.state.copy()), game.records(game.params)[0]
         for i, seat in enumerate(seats):
-            planned = np.full(policy.longest, -1)
-            number = policy.plan(records[i], params, seat, policy.options, planned)
+            planned = np.full(MAX_HAND, -1)
+            number = plan(records[i], params, seat, kernel_of(policy).options, planned)
             whole = plans.get((i, int(seat)))
             if not whole:
                 whole = planned[:number].tolist()
@@ -155,10 +154,19 @@ def test_a_plan_is_what_choosing_one_by_one_gives(table: str) -> None:
     assert longest == max(batch.game.config.pass_counts)
 
 
-def test_a_planning_policy_can_be_copied() -> None:
-    game = make_game("llama_llama", num_players=3)
-    policy = make_policy("heuristic:1.5", game)
-    twin = pickle.loads(pickle.dumps(policy))
-    assert isinstance(twin, PlanningPolicy)
-    assert (twin.choose, twin.plan, twin.longest) == (policy.choose, policy.plan, policy.longest)  # type: ignore[union-attr]
-    assert twin.options.tolist() == [1.5]
+def test_a_policy_with_a_memory_can_be_copied() -> None:
+    policy = make_policy("heuristic:1.5", make_game("llama_llama", num_players=3))
+    kernel, twin = kernel_of(policy), kernel_of(pickle.loads(pickle.dumps(policy)))
+    assert kernel is not None
+    assert twin is not None
+    assert (twin.choose, twin.memory, twin.needs_mask) == (kernel.choose, kernel.memory, kernel.needs_mask)
+    assert kernel.memory > MAX_HAND - 1
+    assert twin.options.tolist() == kernel.options.tolist()
+    assert twin.options[CARE] == 1.5
+
+
+@pytest.mark.parametrize("argument", ["x", "-0.1", "10.5", "nan", "inf", "1:1"])
+def test_a_care_that_is_none_is_refused(argument: str) -> None:
+    game = make_game("llama_llama")
+    with pytest.raises(ValueError, match=rf"^the care in 'heuristic:CARE' must be .* 0 to 10, got '{argument}'\.$"):
+        make_policy(f"heuristic:{argument}", game)

@@ -11,7 +11,6 @@ import pytest
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.game import make_game
-
 from tests.llama_llama.tables import Table, expand, may_own, play, small_game
 
 CONFIGS = [LlamaLlamaConfig(num_players=n) for n in (2, 3, 4)] + [

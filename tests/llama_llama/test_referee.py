@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.oracles.llama_llama import LlamaLlamaReferee
 
 from llama_envs.core.game import Game
 from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.deck import Deck, load_deck, random_deck
 from llama_envs.llama_llama.game import make_game
 from llama_envs.llama_llama.state import DEAL, DUMMY_DRAW, DUMMY_GOAL, DUMMY_SEAT, PLACE
-
 from tests.llama_llama.tables import small_deck
+from tests.oracles.llama_llama import LlamaLlamaReferee
 
 EVENTS = {"dummy seat": DUMMY_SEAT, "deal": DEAL, "dummy goal": DUMMY_GOAL, "place": PLACE, "draw": DUMMY_DRAW}
 GAMES = 2100

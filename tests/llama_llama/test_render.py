@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pytest
 
 from llama_envs.core.batch import Batch, policy_streams
-from llama_envs.drawing.canvas import CARD_COLOURS, SMALLEST_TEXT
 from llama_envs.core.game import Game
+from llama_envs.drawing.canvas import CARD_COLOURS, SMALLEST_TEXT
 from llama_envs.llama_llama import render
 from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.deck import Card, Combination, Deck, load_deck, random_deck

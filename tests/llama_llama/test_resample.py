@@ -15,7 +15,6 @@ from llama_envs.core.batch import Batch, policy_streams, resampled
 from llama_envs.core.game import Game
 from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.game import make_game
-
 from tests.llama_llama.possible_worlds import View, World, possible_worlds
 from tests.llama_llama.tables import expand, play, small_deck, small_game, view_of
 

@@ -7,13 +7,13 @@ import shlex
 
 import numpy as np
 import pytest
+from llama_envs.policies.baseline import FOLDER, model_file
+from llama_envs.policies.policy import make_policy
 
 import agents  # noqa: F401
-from llama_envs.policies.baseline import FOLDER, model_file
 from agents.ppo import load_ppo, load_state_dict, read_model
 from experiments import baselines
 from experiments.evaluate import evaluate, play
-from llama_envs.policies.policy import make_policy
 from llama_envs.core.registry import make_game
 
 PROMISED = [("lama", 2), ("lama", 3), ("lama", 4), ("lama", 6), ("llama_llama", 2), ("llama_llama", 3),

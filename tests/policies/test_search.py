@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.lama.tables import table
+from llama_envs.policies.policy import Players, Policy, ScriptedPolicy, View, look, make_policy
 
 import agents  # noqa: F401
 from agents.ppo import actor, describe, write_model
-from llama_envs.policies.search import MonteCarloPolicy, budget
-from llama_envs.policies.search.budget import MOST, Budget, parse_budget
 from experiments.evaluate import evaluate
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.policies.policy import Players, Policy, ScriptedPolicy, View, look, make_policy
 from llama_envs.core.registry import game_names, make_game
 from llama_envs.llama_llama.deck import Card, Combination, Deck
+from llama_envs.policies.search import MonteCarloPolicy, budget
+from llama_envs.policies.search.budget import MOST, Budget, parse_budget
+from tests.lama.tables import table
 
 CASES = [("lama", 2), ("lama", 4), ("llama_llama", 2), ("llama_llama", 3)]
 TABLES = [*(("lama", players) for players in range(2, 7)), *(("llama_llama", players) for players in range(2, 5))]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.lama.tables import table
+from llama_envs.policies.policy import View, look, make_policy
 
 import agents  # noqa: F401
-from llama_envs.policies.search import MonteCarloPolicy, TreeSearchPolicy
 from llama_envs.core.batch import Batch, policy_streams
-from llama_envs.policies.policy import View, look, make_policy
 from llama_envs.core.registry import make_game
+from llama_envs.policies.search import MonteCarloPolicy, TreeSearchPolicy
+from tests.lama.tables import table
 
 TABLES = [*(("lama", players) for players in range(2, 7)), *(("llama_llama", players) for players in range(2, 5))]
 

@@ -7,20 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.lama.tables import table
+from llama_envs.policies.policy import ScriptedPolicy, View, look, make_policy
 from sb3_contrib import MaskablePPO
 from torch import nn
 
 import agents  # noqa: F401
 from agents.ppo import describe
-from llama_envs.policies.search.budget import Budget
-from llama_envs.policies.search.rollout import named_policy
-from llama_envs.policies.search.value import ValuePolicy, load_critic
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.policies.policy import ScriptedPolicy, View, look, make_policy
 from llama_envs.core.registry import game_names, make_game
+from llama_envs.policies.search.budget import Budget
+from llama_envs.policies.search.rollout import named_policy
+from llama_envs.policies.search.value import ValuePolicy, load_critic
+from tests.lama.tables import table
 
 CASES = [
     ("lama", {"num_players": 2}),

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llama_envs.policies.policy import View, make_policy
 
 import agents  # noqa: F401
-from llama_envs.policies.tabular import StrategyTable, TabularPolicy, load_table, observation_keys, save_table
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.policies.policy import View, make_policy
 from llama_envs.core.registry import make_game
+from llama_envs.policies.tabular import StrategyTable, TabularPolicy, load_table, observation_keys, save_table
 
 OPTIONS = {"num_players": 2, "num_ranks": 3, "copies": 2, "hand_size": 2, "max_rounds": 1, "reward": "score"}
 N = 20_000

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.compat import COUNTS, record
+
 from tests.cases import CASES, Case, each_truncating, every_case, game_of
+from tests.compat import COUNTS, record
 
 pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make test-ray`")
 
@@ -19,7 +20,7 @@ from llama_envs.core.batch import Batch
 from llama_envs.core.errors import IllegalAction, ResetNeeded
 from llama_envs.core.game import Game
 
-GAMES = 500  # of each room, its configurations together
+GAMES = 500  # of each game, its configurations together
 LOOKBACK = 1  # RLlib's default episode_lookback_horizon; with 0 its cuts lose steps of agents that wait
 
 
@@ -99,13 +100,13 @@ def collect(case: Case, games: int) -> int:
 @every_case
 def test_a_collector_gets_who_must_act_what_they_see_and_what_everybody_earned(case: Case) -> None:
     carried = collect(case, -(-GAMES // sum(case[0] == param.values[0][0] for param in CASES)))
-    if case[0] == "lama_v0" and case[1].get("reward") == "score" and "max_rounds" not in case[1]:
+    if case[0] == "lama" and case[1].get("reward") == "score" and "max_rounds" not in case[1]:
         assert carried > 0, "no waiting agent was ever paid: the carry-over went untested"
 
 
 @pytest.mark.parametrize(("name", "players"), COUNTS)
 def test_100_games_with_every_number_of_players_are_collected_right(name: str, players: int) -> None:
-    collect((f"{name}_v0", {"num_players": players}), 100)
+    collect((name, {"num_players": players}), 100)
     record("RLlib on Ray", name, players, "works", "in `.venv-ray` (`make test-ray`): Ray 2.60 pins gymnasium 1.2.2")
 
 

@@ -14,13 +14,16 @@ pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make 
 import ray
 from ray.cluster_utils import Cluster
 
-from agents.ppo import load_ppo
 from experiments import train_rllib
 from llama_envs.core.registry import make_game
+from llama_envs.policies.network import load_policy, load_value
 
 
 @pytest.fixture
-def two_nodes(ray_folder):
+def two_nodes(ray_folder, monkeypatch):
+    # Cluster writes its address into Ray's default folder, which it takes to be there
+    monkeypatch.setenv("RAY_TMPDIR", ray_folder)
+    Path(ray_folder, "ray").mkdir(exist_ok=True)
     nodes = {"num_cpus": 1, "temp_dir": ray_folder, "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=nodes)
     try:
@@ -71,4 +74,5 @@ def test_training_goes_on_and_finishes_without_what_is_killed(
     assert rows["step"].iloc[-1] >= options.steps
     assert rows["step"].is_monotonic_increasing
     assert rows["vf_loss"].notna().all()
-    load_ppo(tmp_path / "model.zip", game)
+    load_policy(tmp_path / "model.zip", game)
+    load_value(tmp_path / "model.zip", game)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+
 from tests.cases import CHECKOUT
 
 pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make test-ray`")
@@ -27,14 +28,12 @@ import ray.cloudpickle
 import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 
-import agents  # noqa: F401
-from agents.ppo import load_ppo
 from experiments import train_rllib
-from experiments.evaluate import play, summarise
-from llama_envs.cli.on_ray import ray_map
 from llama_envs.adapters.rllib import League, RLlibEnv, configure, masked_modules
-from llama_envs.policies.policy import make_policy
+from llama_envs.cli.on_ray import ray_map
 from llama_envs.core.registry import game_names, make_game
+from llama_envs.evaluation import compare, play
+from llama_envs.policies.network import describe, load_policy, load_value, read_policy, write_policy
 
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # Ray's workers cannot import the tests
 SMALL = {"minibatch_size": 64, "num_epochs": 1, "train_batch_size_per_learner": 200}
@@ -140,15 +139,20 @@ def test_the_league_freezes_the_present_policy_in_turn_in_every_process_and_trai
 
 
 def check_model_file(game: Any, algorithm: Any, path: Path) -> None:
-    """The written model chooses by the same logits as RLlib's module."""
-    options = train_rllib.Options(layers=(16,))
-    train_rllib.write_model(path, game, options, algorithm.learner_group.get_weights(["main"])["main"])
+    """The written file chooses by the same logits as RLlib's module, and expects what it does."""
+    weights = algorithm.learner_group.get_weights(["main"])["main"]
+    write_policy(path, describe(game), train_rllib.arrays_of(weights))
     seen = torch.rand(20, game.observation.size)
-    batch = {"obs": {"observations": seen.clone(), "action_mask": torch.ones(20, game.num_actions)}}
+    everything = np.ones((20, game.num_actions), np.bool_)
+
+    def batch() -> Any:  # the module takes it apart
+        return {"obs": {"observations": seen.clone(), "action_mask": torch.from_numpy(everything).float()}}
+
     with torch.no_grad():
-        theirs = algorithm.get_module("main").forward_inference(batch)["action_dist_inputs"]
-        ours = load_ppo(path, game).network(seen)
-    assert torch.allclose(ours, theirs, atol=1e-6)
+        logits = algorithm.get_module("main").forward_inference(batch())["action_dist_inputs"].numpy()
+        values = algorithm.learner_group._learner.module["main"].compute_values(batch()).numpy()
+    assert np.allclose(load_policy(path, game).network(seen.numpy(), everything), logits, atol=1e-5)
+    assert np.allclose(load_value(path, game)(seen.numpy(), everything)[:, 0], values, atol=1e-5)
 
 
 def test_one_seat_of_every_game_learns_and_the_others_are_shared_as_asked() -> None:
@@ -172,23 +176,20 @@ def test_evaluation_over_tasks_gives_exactly_the_numbers_of_one_process(
     name: str, local_ray: None, tmp_path: Path
 ) -> None:
     game = make_game(name, num_players=3)
-    torch.manual_seed(5)
+    rng = np.random.default_rng(5)
     sizes = (game.observation.size, 32, game.num_actions)
-    layers = [torch.nn.Linear(*pair) for pair in pairwise(sizes)]
-    prefixes = ("encoder.actor_encoder.net.mlp.0", "pi.net.mlp.0")
-    network = {
-        f"{prefix}.{part}": getattr(layer, part).detach().numpy()
-        for prefix, layer in zip(prefixes, layers, strict=True)
-        for part in ("weight", "bias")
-    }
-    train_rllib.write_model(tmp_path / "model.zip", game, train_rllib.Options(layers=(32,)), network)
-    names = [f"ppo_sample:{tmp_path}/model.zip", "heuristic", "random"]
-    policies = [make_policy(policy, game) for policy in names]
-    here = play(game, policies, 60, 4, games_at_once=60)
-    spread = play(game, policies, 60, 4, games_at_once=60, spread=ray_map)
-    for field in ("win", "score", "truncated"):
+    arrays = {}
+    for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
+        arrays[f"policy.{layer}.weight"] = rng.normal(size=(outputs, inputs)).astype(np.float32) / 8
+        arrays[f"policy.{layer}.bias"] = rng.normal(size=outputs).astype(np.float32)
+    write_policy(tmp_path / "policy.npz", describe(game, trained=("policy",)), arrays)
+    names = [f"ppo_sample:{tmp_path}/policy.npz", "heuristic", "random"]
+    here = play(game, names, 60, 4, games_at_once=60)
+    spread = play(game, names, 60, 4, games_at_once=60, spread=ray_map)
+    for field in ("win", "score", "truncated", "decisions"):
         assert np.array_equal(getattr(here, field), getattr(spread, field)), field
-    pd.testing.assert_frame_equal(summarise(game, names, here), summarise(game, names, spread), check_exact=True)
+    one, other = (compare(game, names, 30, 4, games_at_once=30, spread=way) for way in (map, ray_map))
+    assert one.standings == other.standings
 
 
 def python(*arguments: str, folder: Path, ray_folder: str) -> subprocess.Popen[str]:
@@ -232,7 +233,10 @@ def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_fo
     assert rows["step"].iloc[: len(before["rows"])].tolist() == [row["step"] for row in before["rows"]]
     assert rows["league_snapshots"].iloc[-1] == len(rows)
     assert set(pd.read_csv(folder / "evaluation.csv")["against"]) == {"random", "heuristic"}
-    load_ppo(folder / "model.zip", make_game("lama", num_players=3))
+    about = read_policy(folder / "model.zip").about
+    assert about["trained"] == ["policy", "value"]
+    assert about["made"]["decisions"] == rows["step"].iloc[-1]
+    load_policy(folder / "model.zip", make_game("lama", num_players=3))
     assert json.loads((folder / "config.json").read_text())["game"] == "lama_v0"
     assert list(folder.rglob(".checkpoint*")) == []
     assert len(list(folder.glob("checkpoint-*"))) == 1

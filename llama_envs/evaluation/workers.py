@@ -1,0 +1,105 @@
+"""Many independent jobs: done here, in other processes, or as Ray tasks, with the same results in the same order.
+
+::
+
+    with workers(processes=4) as spread:
+        for result in spread(function, jobs):
+            ...
+
+An interrupt (Ctrl-C) comes through at once, however long a job takes: what the caller has kept of the results so far is
+all there is.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing.connection import wait
+from queue import SimpleQueue
+from typing import Any
+
+from llama_envs.policies.names import adopt, exported
+
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+@contextmanager
+def workers(processes: int = 1, other: Map | None = None) -> Iterator[Map]:
+    """A ``map(function, jobs)`` whose results come in the order of the jobs and do not depend on who does the work.
+
+    Args:
+        processes: how many to start, one thread each; 0 is one for each core. With 1 the work is done in this process.
+            Functions and jobs must be picklable where there are more. Policies that were registered are known in all.
+        other: a map to be used instead, such as one over Ray tasks.
+
+    Raises:
+        BrokenProcessPool: a process died.
+    """
+    number = processes or os.cpu_count() or 1
+    if other is not None:
+        yield other
+        return
+    if number == 1:
+        yield _in_thread
+        return
+    context = multiprocessing.get_context("spawn")
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)  # read when a process starts
+    pool = ProcessPoolExecutor(number, mp_context=context, initializer=_begin, initargs=(exported(), list(sys.path)))
+    try:
+        yield partial(_in_pool, pool)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():  # in the middle of a job, which may be long
+            child.terminate()
+        raise
+    else:
+        pool.shutdown(wait=True, cancel_futures=True)
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+
+
+def _in_pool(pool: ProcessPoolExecutor, function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
+    return pool.map(function, jobs)
+
+
+def _in_thread(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
+    """``map`` in another thread of this process, so that this one can be interrupted while compiled code runs."""
+    for job in jobs:
+        answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        threading.Thread(target=_answer, args=(function, job, answers), daemon=True).start()
+        result, raised = answers.get()
+        if raised is not None:
+            raise raised
+        yield result
+
+
+def _answer(function: Callable[[Any], Any], job: Any, answers: SimpleQueue[tuple[Any, BaseException | None]]) -> None:
+    try:
+        answers.put((function(job), None))
+    except BaseException as error:
+        answers.put((None, error))
+
+
+def _begin(registered: bytes, path: list[str]) -> None:
+    """What a process does first: know what its parent knows, leave Ctrl-C to it, and end with it, however it ends."""
+    sys.path[:] = path
+    adopt(registered)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
