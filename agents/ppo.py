@@ -13,7 +13,16 @@ from torch import nn
 from llama_envs.core.game import Game
 from llama_envs.core.runs import made_here
 from llama_envs.policies import Actions, View
-from llama_envs.policies.network import PARTS, Arrays, add_policy, describe, read_policy, sample_masked, write_policy
+from llama_envs.policies.network import (
+    PARTS,
+    Arrays,
+    add_policy,
+    describe,
+    entries,
+    read_policy,
+    sample_masked,
+    write_policy,
+)
 
 STANDARDISED = ("observation.mean", "observation.deviation")
 
@@ -40,6 +49,7 @@ def save_policy(
 def save_model(model: Any, game: Game, path: Path, trained: Sequence[str] = PARTS) -> None:
     """What the model itself saves, and the entries of a policy file in it: one file to train on from and to play."""
     about, arrays = policy_of(model, game, trained)
+    entries(about, arrays)  # weights that are not finite are refused before anything is written
     model.save(path)
     add_policy(path, about, arrays)
 

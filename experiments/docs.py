@@ -1,6 +1,8 @@
-"""Write the generated tables of the README files, or check them.
+"""Write the generated tables of the README files and of docs/, or check them.
 
-``python -m experiments.docs`` rewrites them; with ``--check`` it only exits with 1 if one is out of date.
+``python -m experiments.docs`` rewrites them; with ``--check`` it only exits with 1 if one is out of date. It knows the
+games that have a README in this package. ``readme.py`` of a game may add tables of its own: ``TABLES``, by their names,
+each a function of the Game that gives Markdown.
 """
 
 from __future__ import annotations
@@ -10,48 +12,58 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-import agents  # noqa: F401  (registers the shipped policies)
-from experiments.run_folder import write_atomically, write_text
 from llama_envs.core.batch import Batch
-from llama_envs.policies.policy import Players, make_policy
-from llama_envs.core.registry import game_names, make_game
-from llama_envs.llama_llama.deck import deck_table_markdown
+from llama_envs.core.files import write_atomically, write_text
+from llama_envs.core.game import Game
+from llama_envs.core.registry import game_specs, make_game
+from llama_envs.core.spec import GameSpec
+from llama_envs.policies import Players, make_policy
 
 ROOT = Path(__file__).parent.parent
-PICTURES = {"lama": 46, "llama_llama": 4 + 16 + 4 + 2}  # game -> decisions before the picture
+PACKAGE = ROOT / "llama_envs"
 PICTURE_SEED = 3
 BLOCK = re.compile(r"(<!-- generated: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
+Table = Callable[[Game], str]
 
-def actions(name: str, options: dict[str, str]) -> str:
+
+def actions(game: Game) -> str:
     """The action table of a game."""
-    names = make_game(name, **options).action_names
-    return "\n".join(
-        ["| action | meaning |", "|---|---|", *(f"| {number} | {text} |" for number, text in enumerate(names))]
-    )
+    lines = [f"| {number} | {text} |" for number, text in enumerate(game.action_names)]
+    return "\n".join(["| action | meaning |", "|---|---|", *lines])
 
 
-def observation(name: str, options: dict[str, str]) -> str:
+def observation(game: Game) -> str:
     """The observation table of a game."""
-    return make_game(name, **options).observation.table()
+    return game.observation.table()
 
 
-def deck(name: str, options: dict[str, str]) -> str:
-    """The cards of a game's deck."""
-    return deck_table_markdown(make_game(name, **options).config.deck).rstrip()
+def documented() -> list[GameSpec]:
+    """The games that have a README here."""
+    return [spec for spec in game_specs() if (PACKAGE / spec.name / "README.md").is_file()]
+
+
+def tables_of(name: str) -> dict[str, Table]:
+    """The tables that the README of a game may ask for."""
+    module = f"llama_envs.{name}.readme"
+    own: dict[str, Table] = import_module(module).TABLES if find_spec(module) is not None else {}
+    return {"actions": actions, "observation": observation, **own}
 
 
 def compatibility() -> str:
     """What works with which library, as the tests found it (``tests/compat.py``)."""
-    cells = json.loads((ROOT / "tests" / "compatibility.json").read_text())
-    columns = game_names()
+    cells = json.loads((ROOT / "tests" / "compatibility.json").read_text(encoding="utf-8"))
+    titles = {spec.name: spec.title for spec in documented()}
+    columns = list(titles)
     lines = [
-        "| library | " + " | ".join(f"{make_game(game).title}, players" for game in columns) + " | remark |",
+        "| library | " + " | ".join(f"{title}, players" for title in titles.values()) + " | remark |",
         "|---" * (len(columns) + 2) + "|",
     ]
     for library in dict.fromkeys(cell["library"] for cell in cells):
@@ -63,14 +75,13 @@ def compatibility() -> str:
         remarks = []
         for note in dict.fromkeys(cell["note"] for cell in row if cell["note"]):
             games = [game for game in columns if any(cell["game"] == game and cell["note"] == note for cell in row)]
-            of = "" if games == columns else f"{', '.join(make_game(game).title for game in games)}: "
+            of = "" if games == columns else f"{', '.join(titles[game] for game in games)}: "
             remarks.append(of + note)
         lines.append(f"| {library} | {' | '.join(works)} | {'; '.join(remarks)} |")
     return "\n".join(lines)
 
 
 PROJECT_TABLES: dict[str, Callable[[], str]] = {"compatibility": compatibility}
-TABLES: dict[str, Callable[[str, dict[str, str]], str]] = {"actions": actions, "observation": observation, "deck": deck}
 
 
 def generated(text: str) -> str:
@@ -79,25 +90,32 @@ def generated(text: str) -> str:
     def block(match: re.Match[str]) -> str:
         if match[2] in PROJECT_TABLES:
             return f"{match[1]}\n{PROJECT_TABLES[match[2]]()}\n\n{match[4]}"
-        game, table, *options = match[2].split()
-        return f"{match[1]}\n{TABLES[table](game, dict(option.split('=') for option in options))}\n\n{match[4]}"
+        name, table, *options = match[2].split()
+        game = make_game(name, **dict(option.split("=") for option in options))
+        return f"{match[1]}\n{tables_of(name)[table](game)}\n\n{match[4]}"
 
     return BLOCK.sub(block, text)
 
 
 def outdated() -> list[Path]:
-    """README files whose generated tables differ from the code."""
-    return [path for path in readmes() if generated(path.read_text()) != path.read_text()]
+    """Pages whose generated tables differ from the code."""
+    return [path for path in pages() if generated(read(path)) != read(path)]
 
 
-def readmes() -> list[Path]:
-    """All README files of the project."""
-    return [ROOT / "README.md", *sorted((ROOT / "llama_envs").glob("*/README.md"))]
+def pages() -> list[Path]:
+    """All pages that may hold generated tables."""
+    games = [PACKAGE / spec.name / "README.md" for spec in documented()]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *games]
 
 
-def draw(name: str, decisions: int) -> Path:
+def read(path: Path) -> str:
+    """The text of a page."""
+    return path.read_text(encoding="utf-8")
+
+
+def draw(spec: GameSpec, decisions: int) -> Path:
     """The picture of a game for its README: the table after some decisions of the heuristic, from the mover's seat."""
-    game = make_game(name)
+    game = make_game(spec.name)
     batch = Batch(game, 1, seed=PICTURE_SEED)
     players = Players(batch, [make_policy("heuristic", game)], np.zeros((1, game.num_players), np.int64), PICTURE_SEED)
     action = np.zeros(1, np.int64)
@@ -105,7 +123,7 @@ def draw(name: str, decisions: int) -> Path:
         players.act(action)
         batch.step(action)
     frame = game.renderer.picture(game, batch.state[0], int(batch.to_move[0]))
-    path = ROOT / "llama_envs" / name / "table.png"
+    path = PACKAGE / spec.name / "table.png"
     write_atomically(path, lambda temporary: Image.fromarray(frame).quantize(256).save(temporary, optimize=True))
     return path
 
@@ -121,10 +139,11 @@ def main() -> None:
         print(f"{path.relative_to(ROOT)} {'is out of date' if check else 'rewritten'}")
         if check:
             sys.exit(1)
-        write_text(path, generated(path.read_text()))
+        write_text(path, generated(read(path)))
     if arguments.pictures:
-        for name, decisions in PICTURES.items():
-            print(f"{draw(name, decisions).relative_to(ROOT)} drawn")
+        for spec in documented():
+            if spec.picture is not None:
+                print(f"{draw(spec, spec.picture).relative_to(ROOT)} drawn")
 
 
 if __name__ == "__main__":

@@ -384,7 +384,7 @@ def batch_rows(probes: Sequence[Probe], spec: GameSpec, target: Target) -> list[
             remark = f"{slowest.players} players, N = {slowest.number}; the fastest {number(fastest.median)}"
             rows.append(at_least(f"{spec.title}: {label}", rate, slowest.median, f"slowest: {remark}"))
         else:
-            rows.append(missing(f"{spec.title}: {label}", number(rate), "not measured at N ≥ 1024"))
+            rows.append(missing(f"{spec.title}: {label}", f"≥ {number(rate)}", "not measured at N ≥ 1024"))
     return [*rows, growth_row(probes, spec)]
 
 
@@ -416,7 +416,7 @@ def peer_rows(probes: Sequence[Probe], target: Target) -> list[Row]:
         remark = ""
         if triad and legal and what == PUFFER:
             remark = f"{1 - legal[0].median / triad[0].median:.0%} of its actions are illegal and change nothing; "
-            remark += f"the floor of a step, moving its bytes, reaches {floor / triad[0].median:.3g} ×"
+            remark += f"the floor of a step, moving its bytes, reaches {floor / triad[0].median:.3g} ×" if floor else ""
         c_step = triad[0].median if triad else 0.0
         rows.append(ratio(f"{title} step / triple triad, {what}", target.over["triple_triad"], drawn, c_step, remark))
     rows.append(ratio(f"{title} step / RainbowArena's {title}", target.over["rainbow_arena"], step, RAINBOW_ARENA,

@@ -607,7 +607,7 @@ def _differ(one: Batch, other: Batch) -> bool:
     return _fields(one.state) != _fields(other.state)
 
 
-# --------------------------------------------------------------------------------------------------------------- doors
+# ---------------------------------------------------------------------------------------------------------------- APIs
 
 
 def check_doors(game: Game, games: int, seed: int) -> None:
@@ -648,12 +648,12 @@ def check_doors(game: Game, games: int, seed: int) -> None:
 def _check_open_spiel(game: Game) -> None:
     from llama_envs.adapters import open_spiel
 
-    table = open_spiel.table_of(game)
-    position = table.start
+    tree = open_spiel.tree_of(game)
+    position = tree.start
     rng = np.random.default_rng(0)
     while position.player != OVER:
         chances = position.probabilities or [1 / len(position.choices)] * len(position.choices)
-        position = table.after(position, int(rng.choice(position.choices, p=np.array(chances) / sum(chances))))
+        position = tree.after(position, int(rng.choice(position.choices, p=np.array(chances) / sum(chances))))
     if abs(sum(position.paid)) > 1e-9:
         _fail("APIs", f"OpenSpiel's returns do not sum to 0: {position.paid}")
 

@@ -1,1 +1,1 @@
-"""Doors to other libraries, each generic over Game: PettingZoo AEC and Parallel, Stable-Baselines3."""
+"""The APIs of other libraries, over any Game: PettingZoo, Gymnasium, Stable-Baselines3, OpenSpiel, RLlib."""

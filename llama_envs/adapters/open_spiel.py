@@ -115,7 +115,7 @@ class Position:
     """What one OpenSpiel state knows. Never changed, so clones share it.
 
     Attributes:
-        table: the configuration it belongs to.
+        tree: the game that it is of.
         state: one record, (1,).
         player: the seat to move, or OpenSpiel's number for chance or the end.
         choices: legal actions, or possible outcomes, ascending.
@@ -126,8 +126,8 @@ class Position:
         memory: each seat's history of observations and own actions, as text.
     """
 
-    __slots__ = ("choices", "memory", "paid", "player", "probabilities", "reward", "seen", "state", "table")
-    table: Table
+    __slots__ = ("choices", "memory", "paid", "player", "probabilities", "reward", "seen", "state", "tree")
+    tree: GameTree
     state: States
     player: int
     choices: list[int]
@@ -141,7 +141,7 @@ class Position:
         return self
 
 
-class Table:
+class GameTree:
     """Positions of one game: where it starts, and what follows a move."""
 
     def __init__(self, game: Game) -> None:
@@ -206,7 +206,7 @@ class Table:
 
     def _follow(self, position: Position, state: States, action: int, memory: list[str]) -> Position:
         new = Position()
-        new.table = self
+        new.tree = self
         new.state = state.view(np.uint8).copy().view(state.dtype)  # as bytes: fields one by one take longer
         choices = np.empty(self.num_choices)
         seen = np.empty_like(position.seen)
@@ -237,13 +237,13 @@ class Table:
         return [" ".join(news) for news in words]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return table_of, (self.game,)
+        return tree_of, (self.game,)
 
 
 @functools.cache
-def table_of(game: Game) -> Table:
-    """The one table of a game."""
-    return Table(game)
+def tree_of(game: Game) -> GameTree:
+    """The one tree of a game."""
+    return GameTree(game)
 
 
 # ------------------------------------------------------------------------------------------------- OpenSpiel's classes
@@ -254,7 +254,7 @@ class OpenSpielState(pyspiel.State):
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
-        self.position = game.table.start
+        self.position = game.tree.start
 
     def current_player(self) -> int:
         """The seat to move, or OpenSpiel's number for chance or the end."""
@@ -272,10 +272,10 @@ class OpenSpielState(pyspiel.State):
         return list(zip(self.position.choices, self.position.probabilities, strict=True))
 
     def _apply_action(self, action: int) -> None:
-        self.position = self.position.table.after(self.position, action)
+        self.position = self.position.tree.after(self.position, action)
 
     def _action_to_string(self, player: int, action: int) -> str:
-        return self.position.table.name(player, action)
+        return self.position.tree.name(player, action)
 
     def rewards(self) -> list[float]:
         """What the last decision, and the chance it triggered, paid each seat; 0 while chance is to move."""
@@ -296,12 +296,12 @@ class OpenSpielState(pyspiel.State):
         """
         if self.position.player < 0:
             raise ValueError("resample_from_infostate works where somebody is to move, not at chance or the end.")
-        table = self.position.table
-        if not 0 <= player < table.game.num_players:
-            raise ValueError(f"player must be from 0 to {table.game.num_players - 1}, got {player}.")
+        tree = self.position.tree
+        if not 0 <= player < tree.game.num_players:
+            raise ValueError(f"player must be from 0 to {tree.game.num_players - 1}, got {player}.")
         seed = int(sampler() * 2**32) << 32 | int(sampler() * 2**32)
         state: OpenSpielState = self.get_game().new_initial_state()
-        state.position = table.resampled(self.position, player, seed)
+        state.position = tree.resampled(self.position, player, seed)
         return state
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -309,20 +309,20 @@ class OpenSpielState(pyspiel.State):
 
     def __str__(self) -> str:
         """Every move so far, so that no two nodes look alike."""
-        name = self.position.table.name
+        name = self.position.tree.name
         return ", ".join(f"p{move.player} {name(move.player, move.action)}" for move in self.full_history())
 
 
 class OpenSpielObserver:
     """The latest observation of a seat, or (``string_from``, with perfect recall) all it has seen and done."""
 
-    def __init__(self, table: Table, kind: Any, params: Any) -> None:
+    def __init__(self, tree: GameTree, kind: Any, params: Any) -> None:
         if params:
             raise ValueError(f"observers of this game take no parameters, got {params!r}.")
         if not kind.public_info or kind.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER:
             raise ValueError("an observation of this game is what one player sees, public and its own together.")
-        self._table, self._perfect_recall = table, kind.perfect_recall
-        layout = table.game.observation
+        self._tree, self._perfect_recall = tree, kind.perfect_recall
+        layout = tree.game.observation
         self.tensor = np.zeros(layout.size, np.float32)
         self.dict = {name: layout.view(self.tensor, name) for name in layout}
 
@@ -334,7 +334,7 @@ class OpenSpielObserver:
         """The information state or the observation of ``player``, in words."""
         if self._perfect_recall:
             return state.position.memory[player]
-        return f"p{player} | {self._table.describe(state.position.seen[player])}"
+        return f"p{player} | {self._tree.describe(state.position.seen[player])}"
 
 
 class OpenSpielGame(pyspiel.Game):
@@ -346,7 +346,7 @@ class OpenSpielGame(pyspiel.Game):
 
     def __init__(self, params: dict[str, Parameter] | None = None) -> None:
         game = make_game(self.name, **config_options(self.defaults, params or {}))
-        self.table = table_of(game)
+        self.tree = tree_of(game)
         super().__init__(game_type(self.kind, pays_rounds(game)), game_info(game), params or {})
 
     def new_initial_state(self) -> OpenSpielState:
@@ -356,11 +356,11 @@ class OpenSpielGame(pyspiel.Game):
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> OpenSpielObserver:
         """An observer of what one player sees."""
         kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
-        return OpenSpielObserver(self.table, kind, params)
+        return OpenSpielObserver(self.tree, kind, params)
 
     def max_chance_nodes_in_history(self) -> int:
         """No game has more chance events."""
-        return self.table.game.max_chance_events or NO_LIMIT
+        return self.tree.game.max_chance_events or NO_LIMIT
 
     def __reduce__(self) -> tuple[Any, ...]:
         return load, (str(self),)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import docstring_parser
@@ -32,6 +37,7 @@ def parse(options: type[O], description: str, argv: Sequence[str] | None = None,
 
     ``defaults`` replace defaults of the game's config where it has such a field.
     """
+    show_what_the_terminal_can()
     commands = {name: _command(name, options, defaults) for name in game_names()}
     if (sys.argv[1:] if argv is None else list(argv)) in (["--help"], ["-h"]):  # every option, not just the games
         for name, command in commands.items():
@@ -39,10 +45,48 @@ def parse(options: type[O], description: str, argv: Sequence[str] | None = None,
             with contextlib.suppress(SystemExit):
                 tyro.cli(command, description=description, prog=f"{command_name()} {name}", args=["--help"])
         sys.exit(0)
-    chosen = run_or_exit(
+    chosen: Any = _parsed(
         lambda: tyro.extras.subcommand_cli_from_dict(commands, description=description, prog=command_name(), args=argv)  # type: ignore[arg-type]
     )
-    return Call(chosen.game_name, chosen.game_config(), chosen.own())
+    return Call(chosen.game_name, chosen.game_config(), run_or_exit(chosen.own))
+
+
+def parse_options(options: type[O], description: str, argv: Sequence[str] | None = None) -> O:
+    """Parse the options of an experiment that is not about one game; exits with code 2 on a mistake."""
+    show_what_the_terminal_can()
+    own = [field.name for field in dataclasses.fields(options)]  # type: ignore[arg-type]
+    unchecked = dataclasses.make_dataclass(
+        options.__name__,
+        [],
+        bases=(options,),
+        namespace={"__post_init__": _unchecked, "__doc__": options.__doc__},
+        frozen=True,
+    )
+    chosen = _parsed(lambda: tyro.cli(unchecked, description=description, prog=command_name(), args=argv))
+    return run_or_exit(lambda: options(**{name: getattr(chosen, name) for name in own}))
+
+
+def _unchecked(self: Any) -> None:
+    """Options are checked when the experiment's own dataclass is made, so that a mistake is one sentence of ours."""
+
+
+def _parsed(action: Callable[[], O]) -> O:
+    """``action()``, a call of tyro; its error messages become one sentence."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return action()
+    except SystemExit as stop:
+        if not stop.code:
+            raise
+        lines = [line.strip("╭╮╰╯│─━┃ ") for line in said.getvalue().splitlines()]
+        words = (
+            " ".join(line for line in lines[1:] if line)
+            .partition("For full helptext")[0]
+            .partition(" Argument helptext")[0]
+            .strip()
+        )
+        fail(f"{words or said.getvalue().strip()}{'' if words.endswith('.') else '.'}")
 
 
 def game_of(call: Call, **changes: Any) -> Game:
@@ -50,18 +94,58 @@ def game_of(call: Call, **changes: Any) -> Game:
     return make_game(call.game, **{**call.config, **changes})
 
 
-def run_or_exit(action: Callable[[], O]) -> O:
-    """``action()``; an error that the user can act on becomes one sentence on stderr and exit code 2."""
+def run_or_exit(action: Callable[[], O], stopped: str = "nothing was written") -> O:
+    """``action()``; what the user can act on becomes one sentence on stderr and exit code 2, 130 after Ctrl-C.
+
+    Args:
+        action: what is done.
+        stopped: after Ctrl-C, what is kept and how to go on.
+    """
     try:
         return action()
     except ValueError as error:
         fail(str(error))
+    except BrokenProcessPool:
+        fail(f"a worker process died; {stopped}.")
+    except OSError as error:
+        if error.filename is None:
+            raise
+        fail(f"cannot write or read {error.filename} ({error.strerror}).")
+    except KeyboardInterrupt:
+        fail(f"stopped; {stopped}.", 130)
 
 
-def fail(message: str) -> NoReturn:
-    """One sentence on stderr, exit code 2."""
+def fail(message: str, code: int = 2) -> NoReturn:
+    """One sentence on stderr."""
     print(f"error: {message}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(code)
+
+
+def show_what_the_terminal_can() -> None:
+    """A terminal that cannot show a character gets a substitute."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def check_output(field: str, path: Path | None, *suffixes: str) -> None:
+    """ValueError with one sentence unless ``path`` (None: nothing is written) can be written; leaves nothing behind."""
+    if path is None:
+        return
+    if suffixes and path.suffix not in suffixes:
+        raise ValueError(f"{field} must be a file that ends with {' or '.join(suffixes)}, got {path}.")
+    try:
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            raise ValueError(f"{field} must be a file, and {path} is {'a folder' if target.is_dir() else 'none'}.")
+        there = next(parent for parent in (target, *target.parents) if parent.exists())
+        if there != target:
+            with tempfile.TemporaryFile(dir=there):
+                pass
+        elif not os.access(target, os.W_OK):
+            raise ValueError(f"{field} must be a file that can be written, and {path} cannot.")
+    except OSError as error:
+        raise ValueError(f"{field} must be a file that can be written, got {path} ({error.strerror}).") from None
 
 
 def _command(name: str, options: type[Any], defaults: dict[str, Any]) -> type[Any]:
@@ -83,7 +167,13 @@ def _command(name: str, options: type[Any], defaults: dict[str, Any]) -> type[An
         name,
         game,
         bases=(options,),
-        namespace={"game_name": name, "game_config": game_config, "own": own_options, "__doc__": options.__doc__},
+        namespace={
+            "game_name": name,
+            "game_config": game_config,
+            "own": own_options,
+            "__post_init__": _unchecked,
+            "__doc__": options.__doc__,
+        },
         frozen=True,
     )
 

@@ -19,13 +19,16 @@ import rich
 from rich.progress import Progress
 from rich.table import Table
 
-from llama_envs.cli.command import fail, game_of, parse, run_or_exit
+from llama_envs.cli.command import check_output, game_of, parse, run_or_exit
 from llama_envs.cli.on_ray import ray_map, ray_session
+from llama_envs.core.chance import check_seed
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.recording import write_games
+from llama_envs.core.validation import check_int
 from llama_envs.evaluation import Comparison, compare
-from llama_envs.evaluation.matches import GAMES_AT_ONCE
+from llama_envs.evaluation.matches import GAMES_AT_ONCE, MOST_DEALS
+from llama_envs.evaluation.workers import workers
 from llama_envs.policies import PolicyError
 
 
@@ -46,6 +49,8 @@ class Options:
     """Also write every game to this file, one line of JSON each (llama_envs.core.recording reads them)."""
     games_at_once: int = GAMES_AT_ONCE
     """Games played together, with --ray in one task; changes speed and memory only."""
+    workers: int = 1
+    """Processes that play; 0 is one for each core. The results do not depend on it."""
     ray: bool = False
     """Spread the games over Ray tasks."""
     address: str = ""
@@ -55,6 +60,12 @@ class Options:
     def __post_init__(self) -> None:
         if self.address and not self.ray:
             raise ValueError(f"address is for --ray, got {self.address!r} without it.")
+        check_int("deals", self.deals, 1, MOST_DEALS)
+        check_int("games_at_once", self.games_at_once, 1, 2**24)
+        check_int("workers", self.workers, 0, 1024)
+        check_seed(self.seed)
+        check_output("out", self.out, ".csv")
+        check_output("record", self.record)
 
 
 def evaluate(
@@ -80,11 +91,10 @@ def evaluate(
             )  # fmt: skip
         except PolicyError as error:
             raise ValueError(f"{error}.") from error
+    if not result.games:
+        raise ValueError(f"all {result.truncated:,} games were cut short by a limit of the game, and none counts.")
     if record is not None:
-        try:
-            write_atomically(record, lambda path: write_games(path, result.recorded))
-        except OSError as error:
-            raise ValueError(f"cannot write {record} ({error.strerror}).") from None
+        write_atomically(record, lambda path: write_games(path, result.recorded))
     return result
 
 
@@ -123,10 +133,15 @@ def show(result: Comparison, title: str) -> None:
 
 def _evaluate(game: Game, options: Options) -> Comparison:
     arguments = (game, options.policies, options.deals, options.seed, options.games_at_once)
-    if not options.ray:
-        return evaluate(*arguments, record=options.record)
-    with ray_session(options.address):
-        return evaluate(*arguments, ray_map, options.record)
+    if options.ray:
+        with ray_session(options.address):
+            result = evaluate(*arguments, ray_map, options.record)
+    else:
+        with workers(options.workers) as spread:
+            result = evaluate(*arguments, spread, options.record)
+    if options.out is not None:
+        write_atomically(options.out, lambda path: frame_of(result).to_csv(path, index=False))
+    return result
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -138,12 +153,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     players = call.config["num_players"] or len(options.policies)
     game = run_or_exit(lambda: game_of(call, num_players=players))
     result = run_or_exit(lambda: _evaluate(game, options))
-    if options.out is not None:
-        out = options.out
-        try:
-            write_atomically(out, lambda path: frame_of(result).to_csv(path, index=False))
-        except OSError as error:
-            fail(f"cannot write {out} ({error.strerror}).")
     show(result, f"{game.title}, {players} players, seed {options.seed}")
 
 

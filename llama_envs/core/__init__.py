@@ -1,1 +1,1 @@
-"""The door between games and everything else: Game, Batch, observations, chance, payoffs, policies."""
+"""What every game is built on: Game, Batch, observations, chance, payoffs, recordings."""

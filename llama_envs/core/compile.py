@@ -44,10 +44,11 @@ def kernel(function: Any = None, *, allocates: bool = False, inline: bool = Fals
 
     Args:
         function: the function, if the decorator stands alone.
-        allocates: it makes arrays, or gets one back from another kernel, and so counts references to them. All other
-            kernels take arrays as lent by their caller, who holds them anyway: counting took a third of a step's time.
-        inline: copy it into every kernel that calls it, for the few that each decision runs through: playouts are an
-            eighth faster. Everywhere, it would double the time of compilation.
+        allocates: it makes arrays, or gets one back from another kernel, so numba must count references to them. All
+            other kernels only use arrays that their caller keeps alive, and need no counting, which took a third of a
+            step's time.
+        inline: copy it into every kernel that calls it. For the few kernels that every decision runs through, which
+            makes playouts an eighth faster; for all of them it would double the time of compilation.
     """
     if function is None:
         return functools.partial(kernel, allocates=allocates, inline=inline)
@@ -62,8 +63,8 @@ def kernel(function: Any = None, *, allocates: bool = False, inline: bool = Fals
 def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """The machine code of a kernel for arguments of these very types, which it no longer checks.
 
-    Finding it by the types of fifteen arrays takes longer than a step of one game. Only for arguments that the caller
-    has made himself, always in the same way; the kernel must have been called with such arguments before.
+    numba's own look-up by the types of all arguments takes longer than a step of one game. Only for a caller that made
+    the arguments itself, always of the same types; the kernel must have been called with such arguments before.
     """
     if not JIT:
         return function

@@ -39,10 +39,11 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """``value`` to ``path`` as JSON, atomically; dataclasses become objects."""
-    write_text(path, json.dumps(value, indent=2, default=_plain) + "\n")
+    write_text(path, json.dumps(value, indent=2, default=plain) + "\n")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """For JSON: dataclasses as objects, what it does not know as text."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return str(value)

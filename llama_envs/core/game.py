@@ -66,7 +66,7 @@ class Game:
         max_chance_outcomes: the largest number of outcomes of one chance event.
         max_decisions: no game has more decisions; None where the configuration sets no limit.
         max_chance_events: no game has more chance events; None where the configuration sets no limit.
-        max_return: over a game, no seat is paid more than this or less than its negative.
+        max_return: over a whole game a seat is paid at most this, and at least minus this.
         renderer: draws a game; by default as text, what each seat observes.
         ranking_key: states (N,) -> (N, P) int64 by which seats are ranked when a game is over; the highest wins. By
             default the totals.

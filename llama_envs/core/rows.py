@@ -1,6 +1,26 @@
-"""Rows of counts written to an observation with one vector instruction, which numba does not make of so short a loop.
+"""Rows of counts, written to an observation as one vector instead of number by number.
 
-A step of L.L.A.M.A. is a fifth faster for it. In plain Python :func:`put_row` is the loop that it stands for.
+An observation of L.L.A.M.A. is mostly rows of 7 counts, one for each rank: 2 + 2 P of them for P players, in every
+decision. Each number is converted, multiplied by a factor, cut at 1 and stored. As a loop, LLVM writes that number by
+number: a store to the observation might change the next count, for all it knows, and 7 numbers are too few for the test
+at run time that would tell. :func:`put_row` is therefore a numba ``intrinsic``, which generates the code itself: load R
+int8 as one vector, convert, multiply, take the minimum, store R float32. The results are the same, bit by bit.
+
+What it buys, as ``Batch.step`` of 1024 games of L.L.A.M.A. by one thread, observation, mask, reward and autoreset
+included; the loop has a constant bound and unsigned indices, and is the fastest of five ways to write one. Steps of
+both were timed in turns in one process; medians of 300 turns:
+
+=======  ==============================
+players  the loop's speed, this being 1
+=======  ==============================
+2        .84
+4        .83
+6        .78
+=======  ==============================
+
+What it costs: code that only those read with ease who know LLVM, and two conditions that numba checks when it compiles
+(a contiguous float32 vector, int8 counts). Nothing checks that the row lies inside the vector, as in every kernel.
+Without compilation :func:`put_row` is the loop itself.
 """
 
 from __future__ import annotations
@@ -29,7 +49,7 @@ if JIT:
     from numba.np.arrayobj import make_array
 
     def _put_row(typing: Any, out: Any, at: Any, counts: Any, row: Any, factor: Any) -> Any:
-        """The same for numba: its types, and its code in LLVM's language."""
+        """The same for numba: the types of the call, and a function that generates its code in LLVM."""
         if out.dtype != types.float32 or out.ndim != 1 or out.layout != "C" or counts.dtype != types.int8:
             raise TypingError(f"put_row needs a contiguous float32 row and int8 counts, got {out} and {counts}.")
         length = counts.shape[1]

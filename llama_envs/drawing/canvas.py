@@ -1,4 +1,4 @@
-"""Drawing helpers for card games, with Pillow: cards, chips, panels, fans, fitted text, and the look of all rooms.
+"""Drawing helpers for card games, with Pillow: cards, chips, panels, fans, fitted text, and what the pictures of all games share.
 
 Every shape is a *sprite*: an RGBA image drawn ``OVERSAMPLE`` times larger, reduced with the Lanczos filter, and kept in
 a bounded cache, so that a frame is only a few dozen pastes. Pillow is imported when the first :class:`Canvas` is made.
@@ -25,10 +25,10 @@ CARD_SHAPE = 0.7  # width of a card, as a part of its height
 BAND_EDGE = 1.7  # how far a band of rules stays from the edge of its card, as a part of ``card_edge``
 BAND_PAD = 0.4  # how far its text stays from the edge of the band, as a part of the text size
 
-Colour = tuple[int, int, int]
-WHITE: Colour = (255, 255, 255)
-INK: Colour = (24, 28, 38)
-PAPER: Colour = (252, 250, 245)
+Color = tuple[int, int, int]
+WHITE: Color = (255, 255, 255)
+INK: Color = (24, 28, 38)
+PAPER: Color = (252, 250, 245)
 SHADE = (0, 0, 0, 110)
 
 
@@ -41,15 +41,15 @@ class Pen:
     def _place(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         return [(self._left + x * self._side, self._top + y * self._side) for x, y in points]
 
-    def ellipse(self, x0: float, y0: float, x1: float, y1: float, fill: Colour) -> None:
+    def ellipse(self, x0: float, y0: float, x1: float, y1: float, fill: Color) -> None:
         """A filled ellipse in the box from (x0, y0) to (x1, y1)."""
         self._draw.ellipse(self._place([(x0, y0), (x1, y1)]), fill=fill)
 
-    def polygon(self, points: Sequence[tuple[float, float]], fill: Colour) -> None:
+    def polygon(self, points: Sequence[tuple[float, float]], fill: Color) -> None:
         """A filled polygon."""
         self._draw.polygon(self._place(points), fill=fill)
 
-    def stroke(self, points: Sequence[tuple[float, float]], width: float, fill: Colour) -> None:
+    def stroke(self, points: Sequence[tuple[float, float]], width: float, fill: Color) -> None:
         """A line with round joints and ends."""
         self._draw.line(self._place(points), fill=fill, width=round(width * self._side))
         for x, y in points:
@@ -68,19 +68,19 @@ class Canvas:
 
     Args:
         width, height: pixels.
-        colour: of the background.
+        color: of the background.
 
     Raises:
         ImportError: Pillow is not installed.
     """
 
-    def __init__(self, width: int, height: int, colour: Colour) -> None:
+    def __init__(self, width: int, height: int, color: Color) -> None:
         try:
             from PIL import Image
         except ImportError as error:
             raise ImportError("drawing a picture needs Pillow: pip install llama-envs[render]") from error
         self.width, self.height = width, height
-        self._image = Image.new("RGB", (width, height), colour)
+        self._image = Image.new("RGB", (width, height), color)
 
     def paste(self, x: float, y: float, sprite: Image.Image) -> None:
         """Put a sprite with its top left corner at (x, y)."""
@@ -92,9 +92,9 @@ class Canvas:
         y: int,
         width: int,
         height: int,
-        fill: Colour | None,
+        fill: Color | None,
         radius: int = 12,
-        outline: Colour | None = None,
+        outline: Color | None = None,
         thickness: int = 2,
     ) -> None:
         """A rounded rectangle, filled or only its outline."""
@@ -106,7 +106,7 @@ class Canvas:
         y: float,
         text: str,
         size: int,
-        colour: Colour,
+        color: Color,
         align: str = "left",
         bold: bool = False,
         width: float | None = None,
@@ -120,7 +120,7 @@ class Canvas:
             text, size = fit(text, size, width, bold)
         line = _line(text, size, bold)
         start = x - line.advance * {"left": 0.0, "centre": 0.5, "right": 1.0}[align]
-        self._image.paste(colour, (round(start + line.left), round(y + line.top)), line.mask)
+        self._image.paste(color, (round(start + line.left), round(y + line.top)), line.mask)
         return line.advance
 
     def pill(
@@ -129,8 +129,8 @@ class Canvas:
         y: float,
         text: str,
         size: int,
-        colour: Colour,
-        fill: Colour,
+        color: Color,
+        fill: Color,
         height: int = 0,
         width: float | None = None,
     ) -> float:
@@ -140,7 +140,7 @@ class Canvas:
             text, size = fit(text, size, width - height * 0.7, bold=True)
         across = round(_line(text, size, True).advance + height * 0.7)
         self.paste(x, y - height / 2, rounded(across, height, height // 2, fill))
-        self.text(x + across / 2, y, text, size, colour, "centre", bold=True)
+        self.text(x + across / 2, y, text, size, color, "centre", bold=True)
         return across
 
     def pixels(self) -> npt.NDArray[np.uint8]:
@@ -218,8 +218,8 @@ class _Sketch:
         self,
         inset: float,
         radius: float,
-        fill: Colour | tuple[int, int, int, int] | None,
-        outline: Colour | tuple[int, int, int, int] | None = None,
+        fill: Color | tuple[int, int, int, int] | None,
+        outline: Color | tuple[int, int, int, int] | None = None,
         thickness: float = 0,
     ) -> None:
         """A rounded rectangle that keeps ``inset`` from each edge."""
@@ -232,12 +232,12 @@ class _Sketch:
         )
         self.draw.rounded_rectangle(box, radius * OVERSAMPLE, fill, outline, round(thickness * OVERSAMPLE))
 
-    def disc(self, x: float, y: float, size: float, fill: Colour) -> None:
+    def disc(self, x: float, y: float, size: float, fill: Color) -> None:
         """A filled circle around (x, y)."""
         box = [(x - size / 2), (y - size / 2), (x + size / 2), (y + size / 2)]
         self.draw.ellipse([at * OVERSAMPLE for at in box], fill)
 
-    def symbol(self, symbol: Symbol, x: float, y: float, size: float, colour: Colour) -> None:
+    def symbol(self, symbol: Symbol, x: float, y: float, size: float, color: Color) -> None:
         """A text whose capitals, or a drawing whose square, are centred on (x, y); ``size`` is their height."""
         if callable(symbol):
             corner = [(at - size / 2) * OVERSAMPLE for at in (x, y)]
@@ -246,17 +246,17 @@ class _Sketch:
         font = _font(round(size / CAPITALS * OVERSAMPLE))
         stroke = round(size * OVERSAMPLE / 36)
         place = (x * OVERSAMPLE, (y + size / 2) * OVERSAMPLE)
-        self.draw.text(place, symbol, colour, font, "ms", stroke_width=stroke, stroke_fill=colour)
+        self.draw.text(place, symbol, color, font, "ms", stroke_width=stroke, stroke_fill=color)
 
-    def text(self, text: str, x: float, y: float, size: int, colour: Colour, align: str, bold: bool) -> None:
+    def text(self, text: str, x: float, y: float, size: int, color: Color, align: str, bold: bool) -> None:
         """A line of text, its capitals centred on ``y``, that begins ("l") or ends ("r") at ``x``."""
         font = _font(size * OVERSAMPLE)
         stroke = max(1, round(size * OVERSAMPLE / 44)) if bold else 0
         place = (x * OVERSAMPLE, (y + size * CAPITALS / 2) * OVERSAMPLE)
-        self.draw.text(place, text, colour, font, align + "s", stroke_width=stroke, stroke_fill=colour)
+        self.draw.text(place, text, color, font, align + "s", stroke_width=stroke, stroke_fill=color)
 
-    def done(self, fade: tuple[Colour, float] | None = None) -> Image.Image:
-        """The sprite; ``fade`` mixes it with a part of a colour."""
+    def done(self, fade: tuple[Color, float] | None = None) -> Image.Image:
+        """The sprite; ``fade`` mixes it with a part of a color."""
         from PIL import Image
 
         image = self.image.resize(self.size, Image.Resampling.LANCZOS)
@@ -272,8 +272,8 @@ def rounded(
     width: int,
     height: int,
     radius: int,
-    fill: Colour | None,
-    outline: Colour | None = None,
+    fill: Color | None,
+    outline: Color | None = None,
     thickness: int = 2,
 ) -> Image.Image:
     """A rounded rectangle, filled or only its outline; a large one is a small one, stretched between its corners."""
@@ -310,10 +310,10 @@ def icon(size: int, art: Art) -> Image.Image:
 
 
 @lru_cache(maxsize=64)
-def tile(size: int, colour: Colour, symbol: Symbol) -> Image.Image:
+def tile(size: int, color: Color, symbol: Symbol) -> Image.Image:
     """A small rounded square with a symbol: a kind of card, in a legend or the head of a column."""
     sketch = _Sketch(size, size)
-    sketch.rounded(0, size * 0.24, colour)
+    sketch.rounded(0, size * 0.24, color)
     sketch.symbol(symbol, size / 2, size / 2, size * (0.8 if callable(symbol) else 0.5), WHITE)
     return sketch.done()
 
@@ -321,22 +321,22 @@ def tile(size: int, colour: Colour, symbol: Symbol) -> Image.Image:
 @lru_cache(maxsize=512)
 def card(
     height: int,
-    colour: Colour,
+    color: Color,
     index: Symbol,
     centre: Symbol | None = None,
-    fade: tuple[Colour, float] | None = None,
+    fade: tuple[Color, float] | None = None,
 ) -> Image.Image:
     """A card face.
 
     Args:
         height: pixels; the width is ``card_width(height)``.
-        colour: of its kind.
+        color: of its kind.
         index: shown small in two corners, so that a fan of cards can be read.
         centre: shown large in the middle; the index if not given.
-        fade: a colour and how much of it is mixed in, for a card that is out of play.
+        fade: a color and how much of it is mixed in, for a card that is out of play.
     """
     width = card_width(height)
-    sketch = _blank(width, height, colour)
+    sketch = _blank(width, height, color)
     small = index_size(height)
     at = index_left(height)
     for _ in range(2):
@@ -344,7 +344,7 @@ def card(
         sketch.symbol(index, at + small * 0.35, at + small * 0.55, size, WHITE)
         _turn(sketch)
     if not callable(centre or index):
-        sketch.disc(width / 2, height / 2, width * 0.7, mix(colour, WHITE, 0.16))
+        sketch.disc(width / 2, height / 2, width * 0.7, mix(color, WHITE, 0.16))
     big = width * 0.78 if callable(centre or index) else height * 0.34
     sketch.symbol(centre or index, width / 2, height * 0.5, big, WHITE)
     return sketch.done(fade)
@@ -354,23 +354,23 @@ def card(
 def rules_card(
     width: int,
     height: int,
-    colour: Colour,
+    color: Color,
     symbol: Symbol,
     rules: tuple[tuple[tuple[str, str], ...], ...],
     size: int,
-    fade: tuple[Colour, float] | None = None,
+    fade: tuple[Color, float] | None = None,
 ) -> Image.Image:
     """The face of a card that says what it pays: a large symbol over a band of paper with its rules.
 
     Args:
         width, height: pixels.
-        colour: of its kind.
+        color: of its kind.
         symbol: shown large in the part above the band.
         rules: each some lines, and each line a text at the left and a price at the right.
         size: of the text of the rules.
         fade: as for :func:`card`.
     """
-    sketch = _blank(width, height, colour)
+    sketch = _blank(width, height, color)
     edge = card_edge(height)
     step, pad = round(size * 1.3), size * 0.3
     left, right, bottom = edge * BAND_EDGE, width - edge * BAND_EDGE, height - edge * BAND_EDGE
@@ -379,7 +379,7 @@ def rules_card(
     sketch.draw.rounded_rectangle(box, round(height * 0.045) * OVERSAMPLE, PAPER)
     middle = (edge + top) / 2
     big = min(height * 0.34, (top - edge) * 0.6)
-    sketch.disc(width / 2, middle, min(big * 1.55, top - edge * 1.6), mix(colour, WHITE, 0.16))
+    sketch.disc(width / 2, middle, min(big * 1.55, top - edge * 1.6), mix(color, WHITE, 0.16))
     sketch.symbol(symbol, width / 2, middle, big, WHITE)
     y = top + pad
     for k, rule in enumerate(rules):
@@ -394,12 +394,12 @@ def rules_card(
     return sketch.done(fade)
 
 
-def _blank(width: int, height: int, colour: Colour) -> _Sketch:
-    """A card without anything on it: ``colour`` within an edge of paper."""
+def _blank(width: int, height: int, color: Color) -> _Sketch:
+    """A card without anything on it: ``color`` within an edge of paper."""
     sketch = _Sketch(width, height)
     corner = height * 0.085
     sketch.rounded(0, corner, PAPER, SHADE, max(0.75, height * 0.008))
-    sketch.rounded(card_edge(height), corner * 0.7, colour)
+    sketch.rounded(card_edge(height), corner * 0.7, color)
     return sketch
 
 
@@ -414,22 +414,22 @@ def _turn(sketch: _Sketch) -> None:
 @lru_cache(maxsize=64)
 def card_back(
     height: int,
-    colour: Colour,
+    color: Color,
     emblem: Art | None = None,
-    fade: tuple[Colour, float] | None = None,
+    fade: tuple[Color, float] | None = None,
     width: int | None = None,
 ) -> Image.Image:
-    """The back of a card: a lattice in lighter and darker ``colour``, with an emblem on it."""
+    """The back of a card: a lattice in lighter and darker ``color``, with an emblem on it."""
     from PIL import Image, ImageChops, ImageDraw
 
     width = width or card_width(height)
     edge, corner = card_edge(height), height * 0.085
-    sketch = _blank(width, height, colour)
+    sketch = _blank(width, height, color)
     inner = _Sketch(width, height)
-    inner.rounded(edge, corner * 0.7, colour)
+    inner.rounded(edge, corner * 0.7, color)
     lattice = Image.new("RGBA", inner.image.size, (0, 0, 0, 0))
     draw = ImageDraw.Draw(lattice)
-    light = (*mix(colour, WHITE, 0.28), 255)
+    light = (*mix(color, WHITE, 0.28), 255)
     across, down = inner.image.size
     step = across / 6
     for k in range(-12, 24):
@@ -440,35 +440,35 @@ def card_back(
     if emblem is not None:
         size = min(width, card_width(height))
         sketch.disc(width / 2, height / 2, size * 0.56, PAPER)
-        sketch.disc(width / 2, height / 2, size * 0.51, colour)
+        sketch.disc(width / 2, height / 2, size * 0.51, color)
         sketch.symbol(emblem, width / 2, height / 2, size * 0.4, WHITE)
     return sketch.done(fade)
 
 
 @lru_cache(maxsize=32)
-def chip(size: int, colour: Colour) -> Image.Image:
+def chip(size: int, color: Color) -> Image.Image:
     """A round chip with marks on its rim."""
     sketch = _Sketch(size, size)
-    light = sum(colour) > 384
-    mark = mix(colour, INK, 0.72) if light else mix(colour, WHITE, 0.78)
-    line = mix(colour, INK, 0.45) if light else mix(colour, WHITE, 0.45)
+    light = sum(color) > 384
+    mark = mix(color, INK, 0.72) if light else mix(color, WHITE, 0.78)
+    line = mix(color, INK, 0.45) if light else mix(color, WHITE, 0.45)
     middle, edge = size / 2, size * 0.04 * OVERSAMPLE
     sketch.disc(middle, middle, size, line)
-    sketch.disc(middle, middle, size * 0.92, colour)
+    sketch.disc(middle, middle, size * 0.92, color)
     for k in range(6):
         end = size * OVERSAMPLE - edge
         sketch.draw.pieslice((edge, edge, end, end), 60 * k - 11, 60 * k + 11, mark)
     sketch.disc(middle, middle, size * 0.62, line)
-    sketch.disc(middle, middle, size * 0.56, colour)
+    sketch.disc(middle, middle, size * 0.56, color)
     return sketch.done()
 
 
 # ------------------------------------------------------------------------------------------------------------- measures
 
 
-def mix(colour: Colour, other: Colour, part: float) -> Colour:
-    """``colour`` with a part, 0 to 1, of another one."""
-    red, green, blue = (round(a + (b - a) * part) for a, b in zip(colour, other, strict=True))
+def mix(color: Color, other: Color, part: float) -> Color:
+    """``color`` with a part, 0 to 1, of another one."""
+    red, green, blue = (round(a + (b - a) * part) for a, b in zip(color, other, strict=True))
     return red, green, blue
 
 
@@ -478,11 +478,11 @@ def card_width(height: int) -> int:
 
 
 def card_edge(height: int) -> float:
-    """Width of the paper around the coloured part of a card."""
+    """Width of the paper around the colored part of a card."""
     return max(2.0, height * 0.035)
 
 
-def rules_room(width: int, height: int, size: int) -> float:
+def rules_width(width: int, height: int, size: int) -> float:
     """Width of a line of rules on a card of this size."""
     return width - 2 * BAND_EDGE * card_edge(height) - 2 * BAND_PAD * size
 
@@ -511,16 +511,16 @@ def fan(kinds: Sequence[int], height: int, width: float) -> list[float]:
     count = len(kinds)
     if count < 2:
         return [0.0] * count
-    room = width - card_width(height)
+    free = width - card_width(height)
     new = [one != other for one, other in pairwise(kinds)]
-    even = min(card_width(height) + 6.0, room / (count - 1))
+    even = min(card_width(height) + 6.0, free / (count - 1))
     strip = index_strip(height)
     if even >= strip or not any(new) or all(new):
         steps = [even] * len(new)
     else:
         same = len(new) - sum(new)
-        narrow = min(index_left(height) - 1, max(0.0, room - strip * sum(new)) / same)
-        wide = (room - narrow * same) / sum(new)
+        narrow = min(index_left(height) - 1, max(0.0, free - strip * sum(new)) / same)
+        wide = (free - narrow * same) / sum(new)
         steps = [wide if changes else narrow for changes in new]
     places = [0.0]
     for step in steps:
@@ -528,27 +528,27 @@ def fan(kinds: Sequence[int], height: int, width: float) -> list[float]:
     return places
 
 
-# ----------------------------------------------------------------------------------------------- the look of every room
+# ------------------------------------------------------------------------------ what the pictures of all games share
 
-WIDTH, MARGIN, GAP, HEADER, FOOTER = 1280, 20, 12, 48, 48  # of a frame; its height is the room's
+WIDTH, MARGIN, GAP, HEADER, FOOTER = 1280, 20, 12, 48, 48  # of a frame; its height is up to the game
 
-GROUND: Colour = (27, 31, 43)
-PANEL: Colour = (40, 46, 62)
-PANEL_OUT: Colour = (33, 38, 51)
-PANEL_TURN: Colour = (54, 62, 84)
-BAR: Colour = (36, 41, 55)
-FELT: Colour = (22, 84, 76)
-FELT_EDGE: Colour = (34, 116, 104)
-BRIGHT: Colour = (243, 244, 248)
-SOFT: Colour = (164, 172, 190)
-GOLD: Colour = (255, 200, 70)
-DANGER: Colour = (235, 96, 84)
-FINE: Colour = (96, 200, 140)
-BACK: Colour = (48, 66, 118)
-BLUE: Colour = (120, 190, 255)
-WOOL: Colour = (255, 248, 236)
-WOOL_SHADE: Colour = (236, 222, 200)
-CARD_COLOURS: tuple[Colour, ...] = (
+GROUND: Color = (27, 31, 43)
+PANEL: Color = (40, 46, 62)
+PANEL_OUT: Color = (33, 38, 51)
+PANEL_TURN: Color = (54, 62, 84)
+BAR: Color = (36, 41, 55)
+FELT: Color = (22, 84, 76)
+FELT_EDGE: Color = (34, 116, 104)
+BRIGHT: Color = (243, 244, 248)
+SOFT: Color = (164, 172, 190)
+GOLD: Color = (255, 200, 70)
+DANGER: Color = (235, 96, 84)
+FINE: Color = (96, 200, 140)
+BACK: Color = (48, 66, 118)
+BLUE: Color = (120, 190, 255)
+WOOL: Color = (255, 248, 236)
+WOOL_SHADE: Color = (236, 222, 200)
+CARD_COLORS: tuple[Color, ...] = (
     (124, 77, 178),
     (44, 118, 208),
     (58, 156, 84),
@@ -609,22 +609,22 @@ def draw_footer(canvas: Canvas, status: str, over: bool, actions: Sequence[str])
     y = top + FOOTER / 2
     x, end = MARGIN + 20.0, canvas.width - MARGIN - 20.0
     x += 20 + canvas.text(x, y, status, 18, GOLD if over else BRIGHT, bold=True, width=end - x)
-    room = (end - x) / max(1, len(actions)) - 10
+    width = (end - x) / max(1, len(actions)) - 10
     for action in actions:
-        x += 10 + canvas.pill(x, y, action, 15, INK, GOLD, 28, room)
+        x += 10 + canvas.pill(x, y, action, 15, INK, GOLD, 28, width)
 
 
 def draw_points(
-    canvas: Canvas, end: float, middle: float, total: int, target: int, wins: bool, bar: tuple[Colour, Colour, Colour]
+    canvas: Canvas, end: float, middle: float, total: int, target: int, wins: bool, bar: tuple[Color, Color, Color]
 ) -> None:
-    """A total that ends at ``end``, over a bar that shows how near it is to the target, in colours from low to high."""
+    """A total that ends at ``end``, over a bar that shows how near it is to the target, in colors from low to high."""
     canvas.text(end, middle - 15, str(total), 30, GOLD if wins else BRIGHT, "right", bold=True, width=72)
     reached = min(max(total / target, 0.0), 1.0)
     canvas.panel(round(end) - 72, round(middle) + 11, 72, 8, GROUND, 4)
     if reached > 0:
         low, half, high = bar
-        colour = mix(low, half, 2 * reached) if reached < 0.5 else mix(half, high, 2 * reached - 1)
-        canvas.panel(round(end) - 72, round(middle) + 11, max(8, round(72 * reached)), 8, colour, 4)
+        color = mix(low, half, 2 * reached) if reached < 0.5 else mix(half, high, 2 * reached - 1)
+        canvas.panel(round(end) - 72, round(middle) + 11, max(8, round(72 * reached)), 8, color, 4)
 
 
 def names_together(names: Sequence[str]) -> str:

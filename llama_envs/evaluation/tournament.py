@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -21,13 +21,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from llama_envs.core.batch import Batch
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
 from llama_envs.evaluation.matches import play
 from llama_envs.evaluation.schedules import Table, make_tables, seat_orders
 from llama_envs.evaluation.standings import Results, one_against_the_rest, pairwise, standings, table_results
-from llama_envs.policies import Policy, PolicyError, make_policy
+from llama_envs.policies import Players, Policy, PolicyError, make_policy
 from llama_envs.policies.names import adopt, exported
+from llama_envs.policies.view import kernel_of
 
 Spec = str | Policy
 
@@ -195,7 +197,14 @@ def _play_in_worker(plan: Plan, key: bytes, unit: tuple[int, int]) -> dict[str, 
 
 
 def _sit_down(plan: Plan) -> dict[str, Policy]:
-    return {name: make_policy(spec, plan.game) for name, spec in plan.policies.items()}
+    """The policies; kernels are loaded or compiled here, so that the clock counts their decisions alone."""
+    players = {name: make_policy(spec, plan.game) for name, spec in plan.policies.items()}
+    everywhere = np.zeros((1, plan.game.num_players), np.int64)
+    for policy in players.values():
+        if kernel_of(policy) is not None:
+            with suppress(PolicyError):  # it will fail again, where that is noted
+                Players(Batch(plan.game, 1, 0), [policy], everywhere, 0).play()
+    return players
 
 
 def play_unit(plan: Plan, players: Mapping[str, Policy], unit: tuple[int, int]) -> dict[str, Any]:

@@ -79,7 +79,13 @@ def ranking_key(states: States) -> npt.NDArray[np.int64]:
 
 
 class Limits(NamedTuple):
-    """What no game goes beyond; None: nothing ends it for certain."""
+    """What no game of a configuration exceeds.
+
+    Attributes:
+        decisions: how many decisions it has; None where the configuration lets a game go on for ever.
+        chance_events: how many chance events it has, likewise.
+        paid: what a seat is paid over it, as an absolute value.
+    """
 
     decisions: int | None
     chance_events: int | None

@@ -1,6 +1,6 @@
 """Text and picture of one game, limited to what the viewer may see.
 
-:func:`look` reads the state and leaves out all that is hidden; text and picture draw only what it returns.
+:func:`visible_table` reads the state and leaves out all that is hidden; text and picture draw only what it returns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from llama_envs.drawing.canvas import (
     BACK,
     BLUE,
     BRIGHT,
-    CARD_COLOURS,
+    CARD_COLORS,
     DANGER,
     FELT,
     FELT_EDGE,
@@ -35,7 +35,7 @@ from llama_envs.drawing.canvas import (
     WHITE,
     WIDTH,
     Canvas,
-    Colour,
+    Color,
     Symbol,
     card,
     card_back,
@@ -76,7 +76,7 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Table:
+class VisibleTable:
     """What the viewer knows about the game."""
 
     ranks: tuple[str, ...]
@@ -100,7 +100,7 @@ class Table:
         return "stock" if self.viewer is None else "unseen"
 
 
-def look(game: Game, state: Any, seat: int | None) -> Table:
+def visible_table(game: Game, state: Any, seat: int | None) -> VisibleTable:
     """All that ``seat`` may see of ``state``, or everything for None.
 
     Other hands and the cards in the stock stay hidden from a seat at all times, after scoring as well.
@@ -138,7 +138,7 @@ def look(game: Game, state: Any, seat: int | None) -> Table:
     actions = [game.action_names[a] for a in legal if sees_mover or a >= len(ranks)]
     if legal and not sees_mover and state["phase"] == TURN:
         actions.insert(0, "play a card")
-    return Table(
+    return VisibleTable(
         ranks=ranks,
         seats=seats,
         viewer=None if seat is None else game.agents[seat],
@@ -191,7 +191,7 @@ def _status(game: Game, state: Any, totals: list[int]) -> str:
 # ---------------------------------------------------------------------------------------------------------------- text
 
 
-def _text(game: Game, table: Table) -> str:
+def _text(game: Game, table: VisibleTable) -> str:
     """Two lines about the game, then a table of cards, chips and points."""
     facts = [
         game.title,
@@ -243,26 +243,26 @@ def _badges(seat: Seat) -> list[str]:
 HEIGHTS = {2: 576, 3: 640, 4: 704, 5: 784, 6: 864}  # for each number of players; multiples of 16, as video codecs like
 FELT_WIDTH = 312
 BADGES = {"winner": GOLD, "opened": SOFT, "quit": DANGER}
-IVORY: Colour = (238, 234, 222)
-COAL: Colour = (30, 30, 34)
+IVORY: Color = (238, 234, 222)
+COAL: Color = (30, 30, 34)
 
 
 @dataclass(frozen=True)
 class _Kind:
     """How cards of one rank look."""
 
-    colour: Colour
+    color: Color
     index: Symbol
     centre: Symbol
 
 
 def _kind(rank: int, ranks: tuple[str, ...]) -> _Kind:
     if rank == len(ranks) - 1:
-        return _Kind(CARD_COLOURS[-1], llama_head, llama)
-    return _Kind(CARD_COLOURS[rank], ranks[rank], ranks[rank])
+        return _Kind(CARD_COLORS[-1], llama_head, llama)
+    return _Kind(CARD_COLORS[rank], ranks[rank], ranks[rank])
 
 
-def _picture(game: Game, table: Table) -> npt.NDArray[np.uint8]:
+def _picture(game: Game, table: VisibleTable) -> npt.NDArray[np.uint8]:
     height = HEIGHTS[game.num_players]
     canvas = Canvas(WIDTH, height, GROUND)
     facts = (f"round {table.round}", table.phase, f"target {table.target}")
@@ -279,7 +279,7 @@ def _picture(game: Game, table: Table) -> npt.NDArray[np.uint8]:
     return canvas.pixels()
 
 
-def _draw_felt(canvas: Canvas, table: Table, top: int, height: int) -> None:
+def _draw_felt(canvas: Canvas, table: VisibleTable, top: int, height: int) -> None:
     """The stock, the discard pile, and how many cards of each rank were seen."""
     canvas.panel(MARGIN, top, FELT_WIDTH, height, FELT, 16, FELT_EDGE, 3)
     tall, label, legend = 168, 36, 108
@@ -296,7 +296,7 @@ def _draw_felt(canvas: Canvas, table: Table, top: int, height: int) -> None:
                 sprite = card_back(tall, BACK, llama_head)
             else:
                 kind = _kind(table.top, table.ranks)
-                sprite = card(tall, kind.colour, kind.index, kind.centre)
+                sprite = card(tall, kind.color, kind.index, kind.centre)
             canvas.paste(x + 2 * (pile - 1 - k), y + 2 * (pile - 1 - k), sprite)
         if not pile:
             canvas.paste(x, y, rounded(wide, tall, round(tall * 0.085), None, FELT_EDGE, 3))
@@ -307,14 +307,14 @@ def _draw_felt(canvas: Canvas, table: Table, top: int, height: int) -> None:
         line = y + 54 + 36 * k
         canvas.text(MARGIN + 20, line, name, 15, pale)
         for rank, count in enumerate(counts):
-            colour = BRIGHT if count else mix(FELT, WHITE, 0.35)
-            canvas.text(MARGIN + 96 + step * rank, line, str(count), 17, colour, "centre", bold=True)
+            color = BRIGHT if count else mix(FELT, WHITE, 0.35)
+            canvas.text(MARGIN + 96 + step * rank, line, str(count), 17, color, "centre", bold=True)
     for rank in range(len(table.ranks)):
         kind = _kind(rank, table.ranks)
-        canvas.paste(MARGIN + 96 + step * rank - 12, y, tile(24, kind.colour, kind.index))
+        canvas.paste(MARGIN + 96 + step * rank - 12, y, tile(24, kind.color, kind.index))
 
 
-def _draw_seat(canvas: Canvas, table: Table, seat: Seat, x: int, y: int, width: int, height: int) -> None:
+def _draw_seat(canvas: Canvas, table: VisibleTable, seat: Seat, x: int, y: int, width: int, height: int) -> None:
     """One row: name, hand, chips, points."""
     fill = PANEL_TURN if seat.to_move or seat.wins else PANEL_OUT if seat.quit else PANEL
     canvas.panel(x, y, width, height, fill, 14, GOLD if seat.to_move or seat.wins else None, 3)
@@ -330,19 +330,19 @@ def _draw_seat(canvas: Canvas, table: Table, seat: Seat, x: int, y: int, width: 
         if badge in BADGES:
             across += 5 + canvas.pill(across, middle + 27, badge, 12, INK, BADGES[badge])
     _draw_hand(canvas, table, seat, fill, x + 190, y, width - 190 - 268, height)
-    for k, (colour, count) in enumerate(((IVORY, seat.white), (COAL, seat.black))):
+    for k, (color, count) in enumerate(((IVORY, seat.white), (COAL, seat.black))):
         at = x + width - 246 + 76 * k
-        canvas.paste(at, middle - 17, chip(34, colour))
+        canvas.paste(at, middle - 17, chip(34, color))
         canvas.text(at + 41, middle, str(count), 18, BRIGHT if count else SOFT, bold=True, width=32)
     end = x + width - 22
     draw_points(canvas, end, middle, seat.total, table.target, seat.wins, (FINE, GOLD, DANGER))
     if seat.change:
-        colour = DANGER if seat.change > 0 else FINE
-        canvas.text(end, middle + 34, f"{seat.change:+d}", 15, colour, "right", bold=True, width=72)
+        color = DANGER if seat.change > 0 else FINE
+        canvas.text(end, middle + 34, f"{seat.change:+d}", 15, color, "right", bold=True, width=72)
 
 
 def _draw_hand(
-    canvas: Canvas, table: Table, seat: Seat, ground: Colour, x: int, y: int, width: int, height: int
+    canvas: Canvas, table: VisibleTable, seat: Seat, ground: Color, x: int, y: int, width: int, height: int
 ) -> None:
     """A fan of faces or backs; what may be played now is raised."""
     tall = min(height - 28, 132)
@@ -364,7 +364,7 @@ def _draw_hand(
         if seat.to_move and rank in table.playable:
             at -= raised
             canvas.paste(x + place - 3, at - 3, rounded(card_width(tall) + 6, tall + 6, round(tall * 0.085) + 3, GOLD))
-        canvas.paste(x + place, at, card(tall, kind.colour, kind.index, kind.centre, fade))
+        canvas.paste(x + place, at, card(tall, kind.color, kind.index, kind.centre, fade))
 
 
 # -------------------------------------------------------------------------------------------------------------- public
@@ -380,7 +380,7 @@ class LamaRenderer:
         in the scoring that has just been done; ``>`` marks the seat to move. ``unseen`` counts the cards that the
         viewer has not seen: the stock and the other hands.
         """
-        return _text(game, look(game, state, seat))
+        return _text(game, visible_table(game, state, seat))
 
     def picture(self, game: Game, state: Any, seat: int | None) -> npt.NDArray[np.uint8]:
         """The same as an RGB image, uint8 (height, width, 3), a new array; its size depends on ``num_players`` alone.
@@ -388,4 +388,4 @@ class LamaRenderer:
         Raises:
             ImportError: Pillow is not installed (``pip install llama-envs[render]``).
         """
-        return _picture(game, look(game, state, seat))
+        return _picture(game, visible_table(game, state, seat))

@@ -12,7 +12,6 @@ from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS
 from llama_envs.llama_llama import SPEC, observe, render, resample, rules
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, LlamaLlamaConfig
-from llama_envs.llama_llama.deck import LETTERS
 from llama_envs.llama_llama.state import OFFSETS, PARAMS, SEAT_FIELDS, STATE
 
 RULES = Rules(
@@ -56,13 +55,10 @@ def params(config: LlamaLlamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]
         record[name] = value
     record["deck"][0, : deck.num_kinds] = deck.counts
     record["letter"][0, : deck.num_kinds] = deck.letters
-    combinations = [combination for card in deck.cards for combination in card.combinations]
-    first = np.cumsum([0, *(len(card.combinations) for card in deck.cards)])
-    record["first_combination"][0, : len(first)] = first
-    record["points"][0, : len(combinations)] = [combination.points for combination in combinations]
-    record["need"][0, : len(combinations)] = [
-        [combination.letters.count(letter) for letter in LETTERS] for combination in combinations
-    ]
+    used = deck.points > 0  # (K, C): the combinations that are there
+    record["first_combination"][0, : deck.num_kinds + 1] = np.cumsum([0, *used.sum(axis=1)])
+    record["points"][0, : used.sum()] = deck.points[used]
+    record["need"][0, : used.sum()] = deck.need[used]
     return record
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from llama_envs.core.compile import kernel
 from llama_envs.core.contract import Floats, Integers, Mask, Params, PolicyKernel, State, Streams
 from llama_envs.llama_llama.config import DISPLAYS, MAX_HAND
+from llama_envs.llama_llama.rules import NUM_LETTERS, count_letters
 from llama_envs.llama_llama.state import GOALS
 
 DEFAULT_CARE = 0.3
-NUM_LETTERS = 7
 PLENTY = 127
 CARE, UNKNOWN, OWN = 0, 1, 2  # in ``options``: see ``rule_of_thumb``
 KIND, POINTS, STOP, FIRST = 0, 1, 2, 3  # columns of ``payable_combinations``
@@ -135,13 +135,6 @@ def move_letters(source: Integers, target: Integers, letter: int, number: int) -
 
 
 @kernel
-def count_letters(state: State, params: Params, seat: int, letters: Integers) -> None:
-    """Add the cards of each letter in the hand of ``seat`` to ``letters``."""
-    for kind in range(params.num_kinds):
-        letters[params.letter[kind]] += int(state.hand[seat, kind])
-
-
-@kernel
 def cards_left(state: State, params: Params, seat: int, kind: int, start: int, picked: int) -> int:
     """Cards of a kind in the hand of ``seat`` that it has not picked yet in the pass that begins at ``start``."""
     left = int(state.hand[seat, kind])
@@ -193,9 +186,7 @@ def expect_goals(state: State, params: Params, seat: int, options: Floats, expec
 
 
 @kernel
-def expect_unknown_goals(
-    state: State, params: Params, seat: int, known: int, weight: float, expected: Floats
-) -> None:
+def expect_unknown_goals(state: State, params: Params, seat: int, known: int, weight: float, expected: Floats) -> None:
     """Add what the goals that are not among the ``known`` ones are on average: any card that ``seat`` has not seen.
 
     They count ``weight`` times.

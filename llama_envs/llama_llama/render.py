@@ -1,8 +1,8 @@
 """Text and picture of one game, limited to what the viewer may see.
 
-:func:`look` reads the state and leaves out all that is hidden; text and picture draw only what it returns. Picks are
-made in secret, so what a seat sees changes with its own picks alone until everybody has picked: not even whose turn it
-is among the others is shown.
+:func:`visible_table` reads the state and leaves out all that is hidden; text and picture draw only what it returns.
+Picks are made in secret, so what a seat sees changes with its own picks alone until everybody has picked: not even
+whose turn it is among the others is shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from llama_envs.drawing.canvas import (
     BACK,
     BLUE,
     BRIGHT,
-    CARD_COLOURS,
+    CARD_COLORS,
     FELT,
     FELT_EDGE,
     FINE,
@@ -41,7 +41,7 @@ from llama_envs.drawing.canvas import (
     WHITE,
     WIDTH,
     Canvas,
-    Colour,
+    Color,
     Pen,
     card_back,
     draw_footer,
@@ -53,7 +53,7 @@ from llama_envs.drawing.canvas import (
     names_together,
     rounded,
     rules_card,
-    rules_room,
+    rules_width,
     text_width,
     tile,
 )
@@ -113,7 +113,7 @@ class Hand:
 
 
 @dataclass(frozen=True)
-class Table:
+class VisibleTable:
     """What the viewer knows about the game."""
 
     deck: Deck
@@ -131,7 +131,7 @@ class Table:
     hands: tuple[Hand, ...]  # each at the left of the one before
 
 
-def look(game: Game, state: Any, seat: int | None) -> Table:
+def visible_table(game: Game, state: Any, seat: int | None) -> VisibleTable:
     """All that ``seat`` may see of ``state``, or everything for None.
 
     Hidden from a seat at all times, after scoring as well: the other hands and dummies, who gave which goal, and what
@@ -141,7 +141,7 @@ def look(game: Game, state: Any, seat: int | None) -> Table:
     phase = int(state["phase"])
     over = bool(state["terminated"])
     actor, choices = _choices(game, state, seat)
-    return Table(
+    return VisibleTable(
         deck=config.cards,
         viewer=None if seat is None else game.agents[seat],
         round=int(state["rounds"]) + (not over),
@@ -334,7 +334,7 @@ def _status(game: Game, state: Any, seat: int | None, actor: int) -> str:
 # ---------------------------------------------------------------------------------------------------------------- text
 
 
-def _text(game: Game, table: Table) -> str:
+def _text(game: Game, table: VisibleTable) -> str:
     """Two lines about the game, then the displays, the hands, and what the viewer knows about goals and passes."""
     facts = [
         game.title,
@@ -389,7 +389,7 @@ def _display_row(deck: Deck, display: Display) -> tuple[str, ...]:
     return (">" if display.current else "", display.name, str(display.passes), owners, goal, rules)
 
 
-def _hand_row(table: Table, hand: Hand) -> tuple[str, ...]:
+def _hand_row(table: VisibleTable, hand: Hand) -> tuple[str, ...]:
     marks = {"winner": hand.wins, "you": hand.is_viewer}
     cards = "?" if hand.kept is None else _listed(table.deck, (*hand.kept, *hand.picks))
     points = (".", ".", ".")
@@ -454,7 +454,7 @@ def dot(pen: Pen) -> None:
     pen.ellipse(0.25, 0.25, 0.75, 0.75, GROUND)
 
 
-def _picture(game: Game, table: Table) -> npt.NDArray[np.uint8]:
+def _picture(game: Game, table: VisibleTable) -> npt.NDArray[np.uint8]:
     canvas = Canvas(WIDTH, HEIGHT, GROUND)
     facts = (f"round {table.round} of {table.num_rounds}", table.phase, f"target {table.target}")
     draw_header(canvas, game.title, facts, table.viewer)
@@ -494,19 +494,19 @@ def _draw_display(
     else:
         canvas.paste(x, y, rounded(wide, tall, round(tall * 0.085), None, FELT_EDGE, 3))
     pale = mix(FELT, WHITE, 0.7)
-    at, room = x + wide + 14, width - wide - 14
+    at, rest = x + wide + 14, width - wide - 14
     here = at + 10 + canvas.text(at, y + 15, display.name, 26, GOLD if display.current else BRIGHT, bold=True)
     if display.current:
         canvas.pill(here, y + 14, "now", 12, INK, GOLD)
-    canvas.text(at, y + 42, f"pass {display.passes} card{'' if display.passes == 1 else 's'}", 15, BRIGHT, width=room)
+    canvas.text(at, y + 42, f"pass {display.passes} card{'' if display.passes == 1 else 's'}", 15, BRIGHT, width=rest)
     whose = "goal of" if display.revealed else "face-down goal of" if display.placed else "for the goal of"
-    canvas.text(at, y + 65, whose, 13, pale, width=room)
-    for k, line in enumerate(_wrapped(" or ".join(display.owners), room, 14)):
-        canvas.text(at, y + 84 + 17 * k, line, 14, BRIGHT, width=room)
+    canvas.text(at, y + 65, whose, 13, pale, width=rest)
+    for k, line in enumerate(_wrapped(" or ".join(display.owners), rest, 14)):
+        canvas.text(at, y + 84 + 17 * k, line, 14, BRIGHT, width=rest)
     if done is not None:
         for k, (label, kinds) in enumerate((("out", done.passed), ("in", done.received))):
             canvas.text(at, y + 141 + 24 * k, label, 13, pale)
-            _draw_letters(canvas, deck, kinds, at + 26, y + 141 + 24 * k, room - 26)
+            _draw_letters(canvas, deck, kinds, at + 26, y + 141 + 24 * k, rest - 26)
 
 
 def _wrapped(text: str, width: float, size: int) -> list[str]:
@@ -528,25 +528,25 @@ def _draw_letters(canvas: Canvas, deck: Deck, kinds: Kinds, x: float, y: float, 
         canvas.text(x, y, "".join(letters), 14, BRIGHT, bold=True, width=width)
         return
     for k, letter in enumerate(letters):
-        canvas.paste(x + 21 * k, y - 10, tile(20, CARD_COLOURS[LETTERS.index(letter)], letter))
+        canvas.paste(x + 21 * k, y - 10, tile(20, CARD_COLORS[LETTERS.index(letter)], letter))
 
 
-def _draw_lane(canvas: Canvas, table: Table, top: int, step: float, tall: int) -> None:
+def _draw_lane(canvas: Canvas, table: VisibleTable, top: int, step: float, tall: int) -> None:
     """The way of the cards: down from hand to hand, and from the last one up to the first."""
     side, x = 24, MARGIN + 2
     middles = [round(top + k * step + tall / 2) for k in range(len(table.hands))]
-    colour = mix(GROUND, GOLD, 0.55 if table.passing else 0.3)
-    canvas.panel(x, middles[0], side, middles[-1] - middles[0], None, 10, colour, 3)
+    color = mix(GROUND, GOLD, 0.55 if table.passing else 0.3)
+    canvas.panel(x, middles[0], side, middles[-1] - middles[0], None, 10, color, 3)
     right = x + side - 2
     for k, middle in enumerate(middles):
-        canvas.panel(right, middle - 1, MARGIN + LANE - right, 3, colour, 1)
+        canvas.panel(right, middle - 1, MARGIN + LANE - right, 3, color, 1)
         canvas.paste(right - 7, middle - 7, icon(15, dot))
         if k:
             canvas.paste(right - 8, round((middles[k - 1] + middle) / 2) - 8, icon(16, arrow_down))
     canvas.paste(x - 7, round((middles[0] + middles[-1]) / 2) - 8, icon(16, arrow_up))
 
 
-def _draw_hand(canvas: Canvas, table: Table, hand: Hand, x: int, y: int, width: int, height: int) -> None:
+def _draw_hand(canvas: Canvas, table: VisibleTable, hand: Hand, x: int, y: int, width: int, height: int) -> None:
     """One row: name, where the cards go, the cards, what is picked, the own goal, points."""
     fill = PANEL_TURN if hand.chooses or hand.wins else PANEL_OUT if hand.is_dummy else PANEL
     canvas.panel(x, y, width, height, fill, 14, GOLD if hand.chooses or hand.wins else None, 3)
@@ -572,7 +572,7 @@ def _draw_hand(canvas: Canvas, table: Table, hand: Hand, x: int, y: int, width: 
         canvas.text(end, middle + 34, f"{hand.last:+d}", 15, FINE, "right", bold=True, width=72)
 
 
-def _draw_cards(canvas: Canvas, table: Table, hand: Hand, ground: Colour, x: int, y: int) -> None:
+def _draw_cards(canvas: Canvas, table: VisibleTable, hand: Hand, ground: Color, x: int, y: int) -> None:
     """The cards kept, after an arrow those picked to be passed, and at the end the own goal."""
     wide, tall = CARD
     dim = (ground, 0.3) if hand.is_dummy else None
@@ -601,19 +601,19 @@ def _draw_cards(canvas: Canvas, table: Table, hand: Hand, ground: Colour, x: int
 
 
 @lru_cache(maxsize=512)
-def _face(card: Card, measures: tuple[int, int], text: int, fade: tuple[Colour, float] | None = None) -> Image.Image:
+def _face(card: Card, measures: tuple[int, int], text: int, fade: tuple[Color, float] | None = None) -> Image.Image:
     """A card with its letter and two rules, in text of size ``text``, or a smaller one where that saves a line."""
     wide, tall = measures
 
     def written(size: int) -> list[Lines]:
-        return [_price_list(rule, rules_room(wide, tall, size), size) for rule in (card.first, card.second)]
+        return [_price_list(rule, rules_width(wide, tall, size), size) for rule in (card.first, card.second)]
 
     size = min((text, SMALLEST_TEXT), key=lambda each: (sum(map(len, written(each))), -each))
     first, second = written(size)
     most = int(tall * 0.66 / (size * 1.3))  # lines that leave room for the letter
     first = _shortened(first, most - 1)
     rules = (first, _shortened(second, most - len(first)))
-    return rules_card(wide, tall, CARD_COLOURS[LETTERS.index(card.letter)], card.letter, rules, size, fade)
+    return rules_card(wide, tall, CARD_COLORS[LETTERS.index(card.letter)], card.letter, rules, size, fade)
 
 
 def _price_list(rule: Rule, width: float, size: int) -> Lines:
@@ -621,13 +621,13 @@ def _price_list(rule: Rule, width: float, size: int) -> Lines:
     lines: list[tuple[str, str]] = []
     for points, group in groupby(rule, key=lambda combination: combination.points):
         price = str(points)
-        room = width - text_width(price, size, bold=True) - size * 0.2
+        rest = width - text_width(price, size, bold=True) - size * 0.2
         texts = _wrapped(
-            " / ".join(combination.letters for combination in group).replace(" / ", " /\u00a0"), room, size
+            " / ".join(combination.letters for combination in group).replace(" / ", " /\u00a0"), rest, size
         )
         lines += [(text.replace("\u00a0", " "), "") for text in texts[:-1]]
         last = texts[-1].replace("\u00a0", " ")
-        lines += [(last, price)] if text_width(last, size) <= room else [(last, ""), ("", price)]
+        lines += [(last, price)] if text_width(last, size) <= rest else [(last, ""), ("", price)]
     return tuple(lines)
 
 
@@ -650,7 +650,7 @@ class LlamaLlamaRenderer:
         last scored round, and the cards. Then the own goal, picks and passes. ``>`` marks the goal revealed last and
         who must choose.
         """
-        return _text(game, look(game, state, seat))
+        return _text(game, visible_table(game, state, seat))
 
     def picture(self, game: Game, state: Any, seat: int | None) -> npt.NDArray[np.uint8]:
         """The same as an RGB image, uint8 (height, width, 3), a new array, always of one size.
@@ -658,4 +658,4 @@ class LlamaLlamaRenderer:
         Raises:
             ImportError: Pillow is not installed (``pip install llama-envs[render]``).
         """
-        return _picture(game, look(game, state, seat))
+        return _picture(game, visible_table(game, state, seat))

@@ -13,7 +13,7 @@ worlds are equally likely: two cards of a kind are two cards, and the seat follo
 How: cards that the seat never held can have come from anywhere, so only those it passed are restricted. The cards of
 one pass are a *class*; a later class reaches no further along the chain than an earlier one. ``draw_world`` puts the
 classes at random, the last one first, where each can have got to by its own moves, and deals the free cards into the
-places that remain. Worlds that need more room on some edge in some pass than there is are refused and drawn again
+places that remain. Worlds in which an edge would have to carry more cards than it does are refused and drawn again
 (``find_moves``), and the draws are weighted so that what is not refused is uniform, exactly.
 A world takes 1 to 2 draws with the rulebook's pass counts; thousands, and so milliseconds, where almost whole hands
 change hands twice and few cards after that, as with pass counts of 7, 7, 1.
@@ -395,7 +395,7 @@ def draw_places(
 
     False as soon as more cards of a class are beyond an edge than can have crossed it (``find_moves`` looks closer).
     """
-    room = params.hand_size - 1
+    capacity = params.hand_size - 1
     wait_1 = 0 if is_dummy(params, chain, 1) else 1  # passes before a card can cross edge 1, and edge 2
     wait_2 = wait_1 if is_dummy(params, chain, 2) else wait_1 + 1
     taken = 0
@@ -405,10 +405,10 @@ def draw_places(
         for pass_ in range(passes):
             number -= crossed[HANDS - 1, c, pass_]
         for _ in range(number):
-            place = draw_below(streams, i, room * reach[c] - taken)
+            place = draw_below(streams, i, capacity * reach[c] - taken)
             k = 1
-            while place >= room - lies[FREE, k]:
-                place -= room - lies[FREE, k]
+            while place >= capacity - lies[FREE, k]:
+                place -= capacity - lies[FREE, k]
                 k += 1
             lies[c, k] += 1
             lies[FREE, k] += 1  # for now, the places taken
@@ -419,7 +419,7 @@ def draw_places(
         if beyond - lies[c, 2] > cards_passed(params, c + wait_2, passes):
             return False
     for k in range(1, HANDS):
-        lies[FREE, k] = room - lies[FREE, k]
+        lies[FREE, k] = capacity - lies[FREE, k]
     return True
 
 
@@ -547,7 +547,7 @@ def moves_fit(params: Params, chain: Integers, passes: int, crossed: Integers) -
 
     Also completes ``crossed``: what the seat itself passed (edge 0), and the free cards.
     """
-    room = params.hand_size - 1
+    capacity = params.hand_size - 1
     held = np.zeros((CLASSES, HANDS), np.int64)
     for pass_ in range(passes):
         number = params.pass_counts[pass_]
@@ -564,7 +564,7 @@ def moves_fit(params: Params, chain: Integers, passes: int, crossed: Integers) -
                 kept += ready - crossed[k, c, pass_]
                 sent += crossed[k, c, pass_]
             crossed[k, FREE, pass_] = number - sent
-            if sent > number or kept > (room if is_dummy(params, chain, k) else room - number):
+            if sent > number or kept > (capacity if is_dummy(params, chain, k) else capacity - number):
                 return False
         for k in range(1, HANDS):
             for c in range(pass_ + 1):

@@ -14,9 +14,10 @@ from llama_envs.core.compile import kernel
 from llama_envs.core.contract import Floats, Integers, Mask, Params, State, Streams
 from llama_envs.core.payoff import RANK, SCORE, WIN, against_the_others, rank_payoff, win_share
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, MAX_PASSED, MAX_PLAYERS
+from llama_envs.llama_llama.deck import LETTERS
 from llama_envs.llama_llama.state import DEAL, DUMMY_DRAW, DUMMY_GOAL, DUMMY_SEAT, GOALS, NOTHING, PLACE
 
-NUM_LETTERS = 7
+NUM_LETTERS = len(LETTERS)
 ALL_HANDS = 15  # a bit for each of the four hands
 MOST = 1  # points win (P19)
 POINTS_PER_REWARD = 50.0  # (P20 "score")

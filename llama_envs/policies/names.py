@@ -96,6 +96,17 @@ def make_policy(spec: str | Policy, game: Game) -> Policy:
     return _of_ones_own(*_load(spec, name, argument), game=game)
 
 
+def files_of(spec: str, game: Game) -> list[Path]:
+    """The files that decide what the policy of this name does, beside the suite's own code."""
+    name, _, argument = spec.partition(":")
+    if name == "baseline" and game.spec.baselines is not None:
+        return [game.spec.baselines / f"{game.name}_{game.num_players}p.npz"]
+    if ".py:" in spec or spec.endswith(".py"):
+        return [Path(f"{spec.partition('.py')[0]}.py")]
+    parts = [part.partition("=")[2] or part for part in (argument, *argument.split(":")) if part]
+    return [Path(part) for part in dict.fromkeys(parts) if name in _SHIPPED and Path(part).is_file()]
+
+
 def exported() -> bytes:
     """What :func:`adopt` needs to make registered policies known in another process.
 

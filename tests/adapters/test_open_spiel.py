@@ -95,35 +95,35 @@ def test_every_game_of_the_registry_is_registered_with_every_field_of_its_config
         assert f"python_{name}" in registered
         game = pyspiel.load_game(f"python_{name}")
         assert set(game.get_parameters()) == {field.name for field in fields(config_type(name))} | {"players"}
-        assert game.table.game is make_game(name)
+        assert game.tree.game is make_game(name)
 
 
 @every_case
 def test_parameters_build_the_same_game_as_options_do(case: Case) -> None:
     game = spiel_game(case)
-    assert game.table.game is game_of(case)
-    assert pyspiel.load_game(str(game)).table.game is game.table.game
-    assert pickle.loads(pickle.dumps(game)).table.game is game.table.game
-    core = game.table.game
+    assert game.tree.game is game_of(case)
+    assert pyspiel.load_game(str(game)).tree.game is game.tree.game
+    assert pickle.loads(pickle.dumps(game)).tree.game is game.tree.game
+    core = game.tree.game
     assert (game.num_players(), game.num_distinct_actions()) == (core.num_players, core.num_actions)
     assert game.max_chance_outcomes() == core.max_chance_outcomes
     assert game.observation_tensor_size() == game.information_state_tensor_size() == core.observation.size
 
 
 def test_minus_one_stands_for_the_word_or_none() -> None:
-    config = pyspiel.load_game("python_lama(max_rounds=-1,first_player=-1)").table.game.config
+    config = pyspiel.load_game("python_lama(max_rounds=-1,first_player=-1)").tree.game.config
     assert (config.max_rounds, config.first_player) == (None, "random")
-    config = pyspiel.load_game("python_lama(max_rounds=3,first_player=1)").table.game.config
+    config = pyspiel.load_game("python_lama(max_rounds=3,first_player=1)").tree.game.config
     assert (config.max_rounds, config.first_player) == (3, 1)
 
 
 def test_lists_are_numbers_in_brackets(tiny_deck: str) -> None:
     text = f"python_llama_llama(num_players=3,deck={tiny_deck},hand_size=2,pass_counts=[1 1 1 1],dummy_displays=[2])"
-    config = pyspiel.load_game(text).table.game.config
+    config = pyspiel.load_game(text).tree.game.config
     assert config.pass_counts == (1, 1, 1, 1)
     assert config.marked_displays == (2,)
     assert config.cards == load_deck(tiny_deck, 1)
-    assert pyspiel.load_game("python_llama_llama(dummy_displays=[])").table.game is make_game("llama_llama")
+    assert pyspiel.load_game("python_llama_llama(dummy_displays=[])").tree.game is make_game("llama_llama")
 
 
 def test_players_is_another_name_for_num_players() -> None:
@@ -217,7 +217,7 @@ def test_open_spiels_random_simulations_pass_on_tiny_games(tiny_deck: str, capfd
 @every_case
 def test_a_state_shows_what_the_record_holds(case: Case) -> None:
     game, rng = spiel_game(case), random.Random(1)
-    core = game.table.game
+    core = game.tree.game
     plain = make_observation(game)
     informed = make_observation(game, INFO_STATE_OBS_TYPE)
     assert list(plain.dict) == list(informed.dict) == list(core.observation)
@@ -230,7 +230,7 @@ def test_a_state_shows_what_the_record_holds(case: Case) -> None:
             core.action_names[action] for action in state.legal_actions()
         ]
         for seat in range(core.num_players):
-            core.loops.observe(core.records(record), core.records(core.params), np.array([seat]), expected)
+            core.batch_kernels.observe(core.records(record), core.records(core.params), np.array([seat]), expected)
             assert np.array_equal(state.observation_tensor(seat), expected[0])
             assert np.array_equal(state.information_state_tensor(seat), expected[0])
             for observer in (plain, informed):
@@ -397,7 +397,7 @@ def test_clones_are_independent(case: Case) -> None:
 @every_case
 def test_resampling_changes_nothing_that_the_seat_has_seen(case: Case) -> None:
     game, rng = spiel_game(case), random.Random(9)
-    core, worlds = game.table.game, Counter()
+    core, worlds = game.tree.game, Counter()
     for moves in (1, 10, 25, 60):
         state = middle(game, moves, rng)
         for seat in range(core.num_players):
@@ -704,7 +704,7 @@ def test_solvers_agree_with_brute_force_on_cards_and_chips(
     spec: str, information_sets: int, policies: tuple[Weights, ...], nash_conv: float | None
 ) -> None:
     game = pyspiel.load_game(spec)
-    config = game.table.game.config
+    config = game.tree.game.config
     found = agree(
         game, LamaTable({f.name: getattr(config, f.name) for f in fields(config)}), information_sets, policies
     )
@@ -713,7 +713,7 @@ def test_solvers_agree_with_brute_force_on_cards_and_chips(
 
 
 def llama_llama_table(game: Any) -> LlamaLlamaTable:
-    config = game.table.game.config
+    config = game.tree.game.config
     options = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in ("deck", "dummy_displays")}
     cards = config.cards.cards
     rules = [[(part.letters, part.points) for part in card.combinations] for card in cards]

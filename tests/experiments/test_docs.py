@@ -1,30 +1,61 @@
-"""The generated tables of the README files are up to date."""
+"""The generated tables of the README files and of docs/ are up to date."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import pytest
+
+from experiments import docs
+from llama_envs.core.registry import make_game
+from tests.cases import CHECKOUT, GAMES
 from tests.compat import STATUSES, kept
-from tests.cases import CHECKOUT
 
-from experiments.docs import outdated, readmes
-from llama_envs.core.registry import game_names
+BLOCKS = re.findall(r"<!-- generated: (.+?) -->", "\n".join(docs.read(path) for path in docs.pages()))
 
 
 def test_no_generated_table_differs_from_the_code() -> None:
-    assert outdated() == []
+    assert docs.outdated() == []
 
 
-def test_every_room_has_its_generated_tables() -> None:
-    text = "\n".join(path.read_text() for path in readmes())
-    blocks = re.findall(r"<!-- generated: (.+?) -->", text)
-    for game in game_names():
-        assert any(block.startswith(f"{game} actions") for block in blocks)
-        assert any(block.startswith(f"{game} observation") for block in blocks)
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_has_its_generated_tables(name: str) -> None:
+    assert name in [spec.name for spec in docs.documented()]
+    for table in docs.tables_of(name):  # the game's own among them
+        assert any(block.startswith(f"{name} {table}") for block in BLOCKS), table
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_tables_say_what_the_game_says(name: str) -> None:
+    game = make_game(name)
+    tables = {table: make(game) for table, make in docs.tables_of(name).items()}
+    assert [line.split(" | ")[1].removesuffix(" |") for line in tables["actions"].splitlines()[2:]] == list(
+        game.action_names
+    )
+    assert all(f"`{piece}`" in tables["observation"] for piece in game.observation)
+    for text in tables.values():
+        widths = {line.replace("\\|", "").count("|") for line in text.splitlines()}
+        assert len(widths) == 1  # a table, every row as wide as its head
+
+
+def test_a_table_that_differs_is_named_and_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "README.md"
+    monkeypatch.setattr(docs, "ROOT", tmp_path)
+    monkeypatch.setattr(docs, "documented", lambda: [])
+    page.write_text(f"before\n<!-- generated: {GAMES[0]} actions -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")
+    assert docs.outdated() == [page]
+    page.write_text(docs.generated(docs.read(page)), encoding="utf-8")
+    assert docs.outdated() == []
+    text = page.read_text(encoding="utf-8")
+    assert docs.actions(make_game(GAMES[0])) in text
+    assert "old" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
 
 
 def test_every_cell_of_the_compatibility_table_comes_from_a_test_that_exists() -> None:
-    assert "<!-- generated: compatibility -->" in (CHECKOUT / "README.md").read_text()
+    assert "compatibility" in BLOCKS
     cells = kept()
     assert cells
     for cell in cells:

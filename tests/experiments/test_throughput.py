@@ -8,26 +8,26 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cases import CHECKOUT
 
 from experiments import peers, throughput
 from experiments.instructions import NotHere, count_instructions
 from experiments.learning_speed import learning_speeds
-from experiments.probes import DRAWN, PLAYERS, Absent, Probe, bytes_of_a_step, measure, own_probes
-from llama_envs.core.registry import game_names, make_game
+from experiments.probes import DRAWN, GYM, SB3, Absent, Probe, among, bytes_of_a_step, measure, own_probes, stepping
+from experiments.targets import TARGETS, Target
+from llama_envs.core.registry import game_specs, make_game, spec_of
+from tests.cases import CHECKOUT, GAMES
 
-# Instructions of a decision, about a fifth above what they were when this was written: 1030 and 530, 1640 and 780.
-MOST_INSTRUCTIONS = {"lama": (1240, 640), "llama_llama": (1970, 940)}
 
-
+@pytest.mark.exhaustive
 def test_a_decision_takes_no_more_instructions_than_it_did():
     """Counted, not timed: a kernel that became a fifth slower fails here on any machine."""
     try:
-        counted = count_instructions([(name, 4) for name in MOST_INSTRUCTIONS])
+        counted = count_instructions([(name, make_game(name).num_players) for name in TARGETS])
     except NotHere as reason:
         pytest.skip(str(reason))
     for count in counted:
-        step, playout = MOST_INSTRUCTIONS[count.game]
+        most = TARGETS[count.game].most_instructions
+        step, playout = most["step"], most["playout"]
         assert 0.4 * step < count.step <= step, count
         assert 0.4 * playout < count.playout <= playout, count
 
@@ -37,13 +37,14 @@ def quick(tmp_path_factory):
     """The report's folder, and what the command printed."""
     folder = tmp_path_factory.mktemp("reports")
     done = subprocess.run(
-        [sys.executable, "-m", "experiments.throughput", "--quick", "--output", str(folder)],
+        [sys.executable, "-m", "experiments.throughput", "--quick", "--out", str(folder)],
         cwd=CHECKOUT, capture_output=True, text=True, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
 
 
+@pytest.mark.exhaustive
 def test_quick_report_has_every_part_and_says_what_is_not_measured(quick):
     folder, printed = quick
     text = (folder / "throughput.md").read_text()
@@ -63,6 +64,7 @@ def test_quick_report_has_every_part_and_says_what_is_not_measured(quick):
     assert (folder / "throughput.png").stat().st_size > 10_000
 
 
+@pytest.mark.exhaustive
 def test_every_row_of_the_table_has_rates_or_a_reason(quick):
     table = pd.read_csv(quick[0] / "throughput.csv")
     measured = table["decisions_per_second"].notna()
@@ -70,7 +72,7 @@ def test_every_row_of_the_table_has_rates_or_a_reason(quick):
     assert measured[table["group"] != "peer"].all()
     assert (table["lower_quartile"] <= table["decisions_per_second"])[measured].all()
     assert (table["decisions_per_second"] <= table["upper_quartile"])[measured].all()
-    assert set(table.loc[table["group"] != "peer", "game"]) == {make_game(name).title for name in game_names()}
+    assert set(table.loc[table["group"] != "peer", "game"]) == {spec.title for spec in game_specs()}
     report = (quick[0] / "throughput.md").read_text()
     for _, row in table[~measured].iterrows():
         assert f"not measured: {row['absent']}" in report
@@ -94,12 +96,96 @@ def test_without_a_compiler_pufferlib_is_absent_with_the_reason(monkeypatch, tmp
 
 def test_probes_count_the_decisions_that_they_take():
     """A step of N games is N decisions, and so for every probe of ours that has a batch under it."""
-    for name in game_names():
-        game = make_game(name)
-        for probe in own_probes((16,), {**dict.fromkeys(game_names(), ()), name: (game.num_players,)}):
-            if probe.game == game.title and probe.group in ("Batch", "playouts"):
+    for spec in game_specs():
+        probes = own_probes((16,), {spec.name: spec.players[-1:]})
+        for probe in probes:
+            if probe.group in ("Batch", "playouts", "vector"):
                 assert probe.prepare()() % probe.number == 0
-        assert game.num_players in PLAYERS[name]
+        assert {probe.game for probe in probes} == {spec.title}
+
+
+def test_a_learner_meets_heuristics_where_the_game_ships_one():
+    for spec in game_specs():
+        opponents = {probe.what for probe in own_probes((16,), {spec.name: ()}) if probe.group == "vector"}
+        known = ["random", *(["heuristic"] if spec.heuristic is not None else [])]
+        assert opponents == {among(what, opponent) for what in (GYM, SB3) for opponent in known}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_steps_among_heuristics_are_held_against_steps_among_random_players(name):
+    spec, target = spec_of(name), TARGETS[name]
+
+    def rows(share):
+        rates = {"random": [1e6, 2e6, 1e6], "heuristic": [1e6 * share, 2e6 * share, 9e6]}
+        return throughput.opponent_rows(
+            [
+                Probe("vector", among(what, opponent), spec.title, 4, 1024, lambda: lambda: 1, rates[opponent])
+                for what in (GYM, SB3)
+                for opponent in rates
+            ],
+            spec,
+            target,
+        )
+
+    assert [throughput.verdict(row) for row in rows(target.against_heuristics)] == ["holds", "holds"]
+    assert [throughput.verdict(row) for row in rows(0.9 * target.against_heuristics)] == ["**misses** by 10%"] * 2
+    without = throughput.opponent_rows([], spec, target)
+    assert [throughput.verdict(row) for row in without] == ["not measured", "not measured"]
+
+
+def test_two_threads_are_held_against_one():
+    spec = spec_of(GAMES[0])
+
+    def verdict(*rates):
+        probes = [
+            Probe("threads", stepping(threads), spec.title, 4, 8192, lambda: lambda: 1, [rate])
+            for threads, rate in enumerate(rates, start=1)
+        ]
+        return throughput.verdict(throughput.thread_row(probes, spec))
+
+    assert verdict(10e6, 17e6) == "holds"
+    assert verdict(10e6, 15.3e6) == "**misses** by 10%"
+    assert verdict(10e6) == "not measured"
+
+
+def test_a_game_without_targets_is_measured_and_has_nothing_to_hold(monkeypatch):
+    monkeypatch.setattr(throughput, "TARGETS", {"lama": TARGETS["lama"]})
+    kinds = {
+        "AEC": ("raw_env", "env"),
+        "Batch": (DRAWN,),
+        "playouts": ("random playouts",),
+        "floor": ("moving the bytes",),
+    }
+    probes = [
+        Probe(group, what, spec.title, spec.players[0], 1024, lambda: lambda: 1, [1e6])
+        for spec in game_specs() for group, names in kinds.items() for what in names
+    ]  # fmt: skip
+    starts = [throughput.Start(spec.title, None, [1.0]) for spec in game_specs()]
+    results = throughput.Results(probes, [], [], "", starts, [], "")
+    rows = throughput.numbers_to_hold(results)
+    assert any(spec_of("lama").title in row.what for row in rows)
+    assert not any(spec_of("llama_llama").title in row.what for row in rows)
+    text = throughput.report(results, throughput.Options(quick=True))
+    held, _, measured = text.partition("## Batches and playouts")
+    for heading in ("One game", "Peers", "Threads", "Training", "The floor", "Versions"):
+        assert f"## {heading}" in measured
+    assert spec_of("llama_llama").title not in held
+    for spec in game_specs():
+        assert measured.count(f"| {spec.title} |") == 5  # a step, playouts, two environments, the floor
+
+
+def test_a_run_to_try_it_leaves_the_published_report_alone():
+    assert throughput.Options().folder == throughput.REPORTS == CHECKOUT / "experiments" / "reports"
+    tried = throughput.Options(quick=True).folder
+    assert tried.parts[0] == "runs"
+
+
+def test_every_target_is_of_a_game_that_is_there():
+    assert set(TARGETS) <= {spec.name for spec in game_specs()}
+    assert all(
+        isinstance(target, Target) and target.most_instructions.keys() == {"step", "playout"}
+        for target in TARGETS.values()
+    )
 
 
 def test_a_step_moves_the_record_twice_and_what_it_writes():
@@ -131,9 +217,9 @@ def test_time_of_a_step_may_grow_with_the_players_as_its_bytes_do():
         rates = {2: 10e6, 4: 9.5e6, 6: six_players}
         probes = [Probe("Batch", DRAWN, "L.L.A.M.A.", p, 1024, lambda: lambda: 1, [rate]) for p, rate in rates.items()]
         probes.append(Probe("Batch", DRAWN, "Llama Llama", 2, 1024, lambda: lambda: 1, [10e6]))
-        lama, llama_llama = throughput.growth_rows(probes)
-        assert throughput.verdict(llama_llama) == "not measured"
-        return throughput.verdict(lama)
+        alone = throughput.growth_row(probes, spec_of("llama_llama"))
+        assert throughput.verdict(alone) == "not measured"
+        return throughput.verdict(throughput.growth_row(probes, spec_of("lama")))
 
     assert verdict(7.2e6) == "holds"
     assert verdict(6.9e6).startswith("**misses**")

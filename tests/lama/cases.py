@@ -45,3 +45,6 @@ TRACED: tuple[int, list[dict[str, Any]]] = (  # games of each configuration that
         {"num_players": 6, "num_ranks": 7, "copies": 16, "hand_size": 18, "reward": "score", "max_rounds": 1},
     ],
 )
+
+BASELINES: dict[int, float] = {2: 0.56, 3: 1 / 3, 4: 0.33, 6: 1 / 6}  # players -> less than its win share of heuristics
+BASELINE_DEALS = 1000

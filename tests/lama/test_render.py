@@ -121,7 +121,7 @@ def test_text_has_the_public_facts() -> None:
     assert marked == [f"player_{mover}"]
 
 
-def test_text_is_an_aligned_table_without_colour_codes_or_trailing_blanks() -> None:
+def test_text_is_an_aligned_table_without_color_codes_or_trailing_blanks() -> None:
     for batch in positions(LamaConfig(num_players=3)):
         for seat in (0, None):
             shown = text(batch, seat)

@@ -43,3 +43,6 @@ TRACED: tuple[int, list[dict[str, Any]]] = (  # games of each configuration that
     10,
     [{"num_players": n, "num_rounds": 2, "reward": ("win", "rank", "score")[n - 2]} for n in (2, 3, 4)],
 )
+
+BASELINES: dict[int, float] = {2: 1 / 2, 3: 1 / 3, 4: 1 / 4}  # players -> less than its win share of heuristics
+BASELINE_DEALS = 500

@@ -16,7 +16,7 @@ import pytest
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.drawing.canvas import CARD_COLOURS, SMALLEST_TEXT
+from llama_envs.drawing.canvas import CARD_COLORS, SMALLEST_TEXT
 from llama_envs.llama_llama import render
 from llama_envs.llama_llama.config import LlamaLlamaConfig
 from llama_envs.llama_llama.deck import Card, Combination, Deck, load_deck, random_deck
@@ -138,7 +138,7 @@ def test_revealed_goal_is_shown_with_both_rules__P9() -> None:
         assert row["its rules"] == ", ".join(deck.cards[state["goal"][state["owner"][display]]].rules_text)
 
 
-def test_text_is_aligned_without_colour_codes_or_trailing_blanks() -> None:
+def test_text_is_aligned_without_color_codes_or_trailing_blanks() -> None:
     for batch in positions(LlamaLlamaConfig(num_players=3), games=1):
         for seat in (0, None):
             shown = text(batch, seat)
@@ -351,8 +351,8 @@ def test_seat_to_move_is_highlighted_where_everything_is_open() -> None:
     assert changed[578:714].any()  # and of player_1, below a dummy
 
 
-def test_every_letter_has_its_own_colour() -> None:
-    assert len(set(CARD_COLOURS)) == 7
+def test_every_letter_has_its_own_color() -> None:
+    assert len(set(CARD_COLORS)) == 7
     batch = game_of(num_players=2)
     state, deck = batch.state[0], batch.game.config.cards
     state["hand"][0] = 0
@@ -360,7 +360,7 @@ def test_every_letter_has_its_own_colour() -> None:
     state["hand"][0][first] = 1
     batch.refresh()
     shown = {tuple(map(int, pixel)) for pixel in picture(batch, 0)[280:416].reshape(-1, 3)}
-    assert set(CARD_COLOURS) <= shown
+    assert set(CARD_COLORS) <= shown
 
 
 @pytest.mark.parametrize("deck", [load_deck("reconstructed"), *map(random_deck, range(5))], ids=str)

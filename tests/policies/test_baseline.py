@@ -2,73 +2,78 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-
 import numpy as np
 import pytest
-from llama_envs.policies.baseline import FOLDER, model_file
-from llama_envs.policies.policy import make_policy
 
-import agents  # noqa: F401
-from agents.ppo import load_ppo, load_state_dict, read_model
-from experiments import baselines
-from experiments.evaluate import evaluate, play
-from llama_envs.core.registry import make_game
+from llama_envs.core.registry import make_game, spec_of
+from llama_envs.evaluation import compare
+from llama_envs.policies import make_policy
+from llama_envs.policies.network import load_policy, read_policy
+from tests.cases import GAMES, cases_of, each_game, game_of, middle, view_of
 
-PROMISED = [("lama", 2), ("lama", 3), ("lama", 4), ("lama", 6), ("llama_llama", 2), ("llama_llama", 3),
-            ("llama_llama", 4)]  # fmt: skip
-BARS = {("lama", 2): 0.56, ("lama", 4): 0.33}  # win share against heuristics, equal play being 1 / players
+PROMISED = [(name, players) for name in GAMES for players in cases_of(name).BASELINES]
+every_baseline = pytest.mark.parametrize(("name", "players"), PROMISED)
 
 
-@pytest.mark.parametrize("case", PROMISED, ids=lambda case: f"{case[0]}-{case[1]}")
-def test_every_promised_baseline_is_small_and_says_how_it_was_made(case: tuple[str, int]) -> None:
-    path = model_file(*case)
-    assert path.stat().st_size <= 2_000_000
-    record = json.loads(path.with_suffix(".json").read_text())
-    assert record["bytes"] == path.stat().st_size
-    assert record["minutes"] <= 30
-    assert record["game"] == make_game(case[0], num_players=case[1]).id
-    assert {"python", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib"} <= set(record["versions"])
-    recipe = baselines.commands(path.stem, baselines.Options(seed=record["seed"]))
-    assert record["commands"] == [f"python -m {shlex.join(words)}" for words in recipe]
+def file_of(name, players):
+    return spec_of(name).baselines / f"{name}_{players}p.npz"
 
 
-@pytest.mark.parametrize("case", PROMISED, ids=lambda case: f"{case[0]}-{case[1]}")
-def test_baseline_beats_the_heuristic_in_every_seat_count(case: tuple[str, int]) -> None:
-    game = make_game(case[0], num_players=case[1])
-    frame, _ = evaluate(game, ["baseline", *["heuristic"] * (case[1] - 1)], 1000 if case[0] == "lama" else 500, 99)
-    share, half = frame["win_share"][0], frame["win_share_95"][0]
-    assert frame["truncated"][0] == 0
-    assert share - half > 1 / case[1]
-    assert share > BARS.get(case, 0)
+@every_baseline
+def test_every_promised_baseline_is_small_and_says_how_it_was_made(name, players):
+    assert file_of(name, players).stat().st_size <= 2_000_000
+    file = read_policy(file_of(name, players))
+    file.check_fits(make_game(name, num_players=players))
+    made = file.about["made"]
+    assert made["minutes"] <= 30
+    assert all(command.startswith("python -m experiments.") for command in made["commands"])
+    assert {"python", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib"} <= set(made["versions"])
+    assert {"heuristic", "random"} <= set(made["evaluation"]["against"])
 
 
-def test_files_are_the_policies_of_their_games_and_no_others() -> None:
-    assert {path.stem for path in FOLDER.glob("*.zip")} == {model_file(*case).stem for case in PROMISED}
-    for case in PROMISED:
-        made_for, weights = read_model(model_file(*case))
-        assert (made_for["game"], made_for["num_players"]) == case
-        assert all(np.isfinite(tensor.numpy()).all() for tensor in load_state_dict(weights).values())
+@pytest.mark.parametrize("name", GAMES)
+def test_nothing_else_ships(name):
+    shipped = {path.stem for path in spec_of(name).baselines.glob("*.npz")}
+    assert shipped == {f"{name}_{players}p" for players in cases_of(name).BASELINES}
 
 
-def test_baseline_is_the_ppo_policy_of_its_file() -> None:
-    game = make_game("lama", num_players=3)
-    ours, theirs = make_policy("baseline", game), load_ppo(model_file("lama", 3), game)
-    shared = [play(game, [policy, *[make_policy("heuristic", game)] * 2], 50, 3).score for policy in (ours, theirs)]
-    np.testing.assert_array_equal(*shared)
+@every_baseline
+def test_baseline_beats_the_heuristic_in_every_seat_count(name, players):
+    game, cases = make_game(name, num_players=players), cases_of(name)
+    found = compare(game, ["baseline", *["heuristic"] * (players - 1)], cases.BASELINE_DEALS, 99)
+    assert found.truncated == 0
+    assert found.share[0] - found.interval[0] > 1 / players
+    assert found.share[0] > cases.BASELINES[players]
 
 
-def test_without_a_baseline_for_the_players_one_sentence_lists_those_there_are() -> None:
-    with pytest.raises(ValueError, match=r"no baseline ships for lama_v0 with 5 players; .*lama_4p.*\.$"):
-        make_policy("baseline", make_game("lama", num_players=5))
+@every_baseline
+def test_baseline_is_the_policy_of_its_file(name, players):
+    batch = middle((name, {"num_players": players}), 60)
+    ours, theirs = make_policy("baseline", batch.game), load_policy(file_of(name, players), batch.game)
+    assert np.array_equal(ours.act(view_of(batch, ours)), theirs.act(view_of(batch, theirs)))
 
 
-def test_other_options_that_change_the_observation_are_refused() -> None:
-    with pytest.raises(ValueError, match="observation"):
-        make_policy("baseline", make_game("lama", num_players=4, target_score=60))
+@pytest.mark.parametrize("name", GAMES)
+def test_without_a_baseline_for_the_players_one_sentence_lists_those_there_are(name):
+    counts = cases_of(name).BASELINES
+    for players in set(spec_of(name).players) - set(counts):
+        with pytest.raises(
+            ValueError, match=rf"^no baseline ships for {name}_v0 with {players} players; .*\.$"
+        ) as refused:
+            make_policy("baseline", make_game(name, num_players=players))
+        assert all(f"{name}_{count}p" in str(refused.value) for count in counts)
 
 
-def test_an_argument_is_refused() -> None:
+@pytest.mark.parametrize("name", GAMES)
+def test_a_baseline_is_refused_under_other_rules__N06(name):
+    for field, options in [*cases_of(name).OTHER_RULES, ("target_score", {"target_score": 60})]:
+        with pytest.raises(ValueError, match=rf"was made for {name}_v0 with {field} = ") as refused:
+            make_policy("baseline", make_game(name, num_players=3, **options))
+        assert len(str(refused.value).splitlines()) == 1
+    make_policy("baseline", make_game(name, num_players=3, reward="rank"))
+
+
+@each_game
+def test_an_argument_is_refused(case):
     with pytest.raises(ValueError, match="takes no argument, got 'x'"):
-        make_policy("baseline:x", make_game("lama", num_players=4))
+        make_policy("baseline:x", game_of(case))

@@ -107,7 +107,7 @@ def test_seeds_given_later_start_the_same_games_either_way(case):
     assert seen[0] == seen[1]
 
 
-# ------------------------------------------------------------------------------------------- matches, and seats of games
+# ------------------------------------------------------------------------------------------ matches, and seats of games
 
 
 def entrants(game):

@@ -8,7 +8,6 @@ import os
 import pickle
 import time
 import zipfile
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -32,35 +31,10 @@ from llama_envs.policies.network import (
 )
 from llama_envs.policies.search import ValuePolicy
 from tests.cases import CASES, GAMES, cases_of, each_game, every_case, game_of, middle, run_python
+from tests.policies.files import random_arrays, write_random
 
 FIRST = CASES[0].values[0]
 EVERY_INPUTS = [("observation",), ("observation", "action_mask"), ("action_mask", "observation")]
-
-
-def random_arrays(game, layers=(24, 16), inputs=("observation",), parts=("policy", "value"), statistics=False, seed=0):
-    """The arrays of networks with random weights, large enough that actions are no longer near uniform."""
-    rng = np.random.default_rng(seed)
-    sizes = {"observation": game.observation.size, "action_mask": game.num_actions}
-    arrays = {}
-    for part in parts:
-        widths = [sum(sizes[name] for name in inputs), *layers, game.num_actions if part == "policy" else 1]
-        for number, (into, out) in enumerate(pairwise(widths)):
-            arrays[f"{part}.{number}.weight"] = rng.normal(0, 2 / np.sqrt(into), (out, into)).astype(np.float32)
-            arrays[f"{part}.{number}.bias"] = rng.normal(0, 0.5, out).astype(np.float32)
-    if statistics:
-        arrays["observation.mean"] = rng.random(widths[0]).astype(np.float32) / 4
-        arrays["observation.deviation"] = (rng.random(widths[0]) / 4 + 0.1).astype(np.float32)
-    return arrays
-
-
-def write(path, game, activation="tanh", trained=("policy", "value"), **kind):
-    """A policy file of random networks; returns its arrays."""
-    arrays = random_arrays(game, parts=trained, **kind)
-    about = describe(
-        game, inputs=kind.get("inputs", ("observation",)), activation=activation, trained=trained, made={"seed": 3}
-    )
-    write_policy(path, about, arrays)
-    return arrays
 
 
 def views(case, num_games=400):
@@ -90,7 +64,7 @@ def outputs(arrays, part, view, inputs=("observation",), activation="tanh"):
 def saved(tmp_path_factory):
     """A file of three players of the first game, and its arrays."""
     path = tmp_path_factory.mktemp("network") / "policy.npz"
-    return path, write(path, make_game(GAMES[0], num_players=3))
+    return path, write_random(path, make_game(GAMES[0], num_players=3))
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +82,7 @@ THREE = (GAMES[0], {"num_players": 3})
 @pytest.mark.parametrize("statistics", [False, True], ids=["raw", "standardised"])
 def test_a_file_plays_the_likeliest_legal_action_of_its_network__B04(case, statistics, tmp_path):
     view = views(case)
-    arrays = write(tmp_path / "policy.npz", view.game, statistics=statistics)
+    arrays = write_random(tmp_path / "policy.npz", view.game, statistics=statistics)
     logits = outputs(arrays, "policy", view)
     legal = np.where(view.mask, logits, -np.inf)
     best = np.sort(legal, axis=1)
@@ -126,7 +100,7 @@ def test_a_file_plays_the_likeliest_legal_action_of_its_network__B04(case, stati
 @pytest.mark.parametrize("inputs", EVERY_INPUTS, ids="-".join)
 @pytest.mark.parametrize("layers", [(), (8,), (8, 9, 10)], ids=str)
 def test_any_depth_activation_and_order_of_inputs_is_evaluated(layers, inputs, activation, game, tmp_path):
-    arrays = write(tmp_path / "policy.npz", game, activation, layers=layers, inputs=inputs)
+    arrays = write_random(tmp_path / "policy.npz", game, activation, layers=layers, inputs=inputs)
     view, file = views(THREE), read_policy(tmp_path / "policy.npz")
     for part in ("policy", "value"):
         found = file.network(part)(view.observation, view.mask)
@@ -137,7 +111,7 @@ def test_any_depth_activation_and_order_of_inputs_is_evaluated(layers, inputs, a
 @each_game
 def test_results_do_not_depend_on_how_many_rows_are_evaluated_at_once(case, tmp_path):
     view = views(case, 1000)
-    write(tmp_path / "policy.npz", view.game, layers=(64, 64), statistics=True)
+    write_random(tmp_path / "policy.npz", view.game, layers=(64, 64), statistics=True)
     for part in ("policy", "value"):
         network = read_policy(tmp_path / "policy.npz").network(part)
         whole = network(view.observation, view.mask)
@@ -236,7 +210,7 @@ def test_opens_in_a_fresh_process_without_torch_and_the_training_code__B29(saved
 @each_game
 def test_a_file_says_what_it_is_and_comes_back_as_it_was(case, tmp_path):
     game = game_of(case)
-    arrays = write(tmp_path / "policy.npz", game, "relu", inputs=EVERY_INPUTS[1], statistics=True)
+    arrays = write_random(tmp_path / "policy.npz", game, "relu", inputs=EVERY_INPUTS[1], statistics=True)
     file = read_policy(tmp_path / "policy.npz")
     about = file.about
     assert (about["format"], about["game"], about["version"]) == (FORMAT, game.name, game.version)
@@ -255,11 +229,11 @@ def test_a_file_says_what_it_is_and_comes_back_as_it_was(case, tmp_path):
 @each_game
 def test_equal_contents_give_equal_bytes(case, tmp_path, monkeypatch):
     game = game_of(case)
-    write(tmp_path / "one.npz", game)
+    write_random(tmp_path / "one.npz", game)
     monkeypatch.setattr(time, "time", lambda: 2e9)
-    write(tmp_path / "two.npz", game)
+    write_random(tmp_path / "two.npz", game)
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
-    write(tmp_path / "other.npz", game, seed=1)
+    write_random(tmp_path / "other.npz", game, seed=1)
     hashes = {read_policy(tmp_path / f"{name}.npz").about["hash"] for name in ("one", "two", "other")}
     assert len(hashes) == 2
 
@@ -446,7 +420,7 @@ def test_a_file_of_another_kind_says_who_writes_policy_files(game, tmp_path):
 @pytest.mark.parametrize("name", GAMES)
 def test_another_game_version_or_number_of_players_is_named_with_both(name, saved, tmp_path):
     path, game = tmp_path / "policy.npz", make_game(name, num_players=3)
-    write(path, game)
+    write_random(path, game)
     assert f"was made for {game.id} with num_players = 3, not with 2." in refusal(path, make_game(name, num_players=2))
     for other in set(GAMES) - {name}:
         message = refusal(path, make_game(other, num_players=3))
@@ -458,7 +432,7 @@ def test_another_game_version_or_number_of_players_is_named_with_both(name, save
 @pytest.mark.parametrize("name", GAMES)
 def test_other_rules_of_the_same_observations_and_actions_are_refused__N06(name, tmp_path):
     path, game = tmp_path / "policy.npz", make_game(name, num_players=3)
-    write(path, game)
+    write_random(path, game)
     for field, options in cases_of(name).OTHER_RULES:
         other = make_game(name, num_players=3, **options)
         assert (other.observation.size, other.action_names) == (game.observation.size, game.action_names)
@@ -469,7 +443,7 @@ def test_other_rules_of_the_same_observations_and_actions_are_refused__N06(name,
 @pytest.mark.parametrize("name", GAMES)
 def test_another_reward_matters_to_the_value_network_alone__N03(name, tmp_path):
     path, game = tmp_path / "policy.npz", make_game(name, num_players=3, reward="score")
-    write(path, game)
+    write_random(path, game)
     other = make_game(name, num_players=3, reward="win")
     load_policy(path, other)
     load_value(path, game)
@@ -480,10 +454,10 @@ def test_another_reward_matters_to_the_value_network_alone__N03(name, tmp_path):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_network_that_was_not_trained_is_refused__N03(name, tmp_path):
     path, game = tmp_path / "policy.npz", make_game(name, num_players=3)
-    write(path, game, trained=("policy",))
+    write_random(path, game, trained=("policy",))
     load_policy(path, game)
     assert refusal(path, game, load_value).endswith("has no trained value network; trained was policy.")
-    write(path, game, trained=("value",))
+    write_random(path, game, trained=("value",))
     load_value(path, game)
     assert refusal(path, game).endswith("has no trained policy network; trained was value.")
 

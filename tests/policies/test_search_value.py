@@ -1,65 +1,42 @@
-"""``mc:W:ppo=PATH``: a value network looks at what the seat would see next, in worlds it considers possible."""
+"""``mc:W:network=PATH``: a value network looks at what the seat would see next, in worlds it considers possible."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from llama_envs.policies.policy import ScriptedPolicy, View, look, make_policy
-from sb3_contrib import MaskablePPO
-from torch import nn
 
-import agents  # noqa: F401
-from agents.ppo import describe
-from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
-from llama_envs.core.registry import game_names, make_game
+from llama_envs.core.registry import make_game
+from llama_envs.policies import ScriptedPolicy, make_policy
+from llama_envs.policies.network import read_policy
 from llama_envs.policies.search.budget import Budget
-from llama_envs.policies.search.rollout import named_policy
-from llama_envs.policies.search.value import ValuePolicy, load_critic
-from tests.lama.tables import table
+from llama_envs.policies.search.rollout import named_rollout
+from llama_envs.policies.search.value import ValuePolicy
+from tests.cases import GAMES, cases_of, view_of
+from tests.policies.files import write_random
 
-CASES = [
-    ("lama", {"num_players": 2}),
-    ("lama", {"num_players": 4, "reward": "score", "chip_exchange": "choice"}),
-    ("llama_llama", {"num_players": 2, "reward": "score"}),
-    ("llama_llama", {"num_players": 4}),
-]
+CASES = [(name, options) for name in GAMES for options in cases_of(name).CONFIGS]
 
 
-class Constant(nn.Module):
-    """A network that expects the same of every position."""
-
-    def __init__(self, value: float) -> None:
-        super().__init__()
-        self.value = value
-
-    def forward(self, seen: torch.Tensor) -> torch.Tensor:
-        return torch.full((len(seen), 1), self.value)
-
-
-class Weighing(nn.Module):
+class Weighing:
     """A network that tells observations apart, and keeps those it is shown."""
 
+    inputs = ("observation",)
+
     def __init__(self) -> None:
-        super().__init__()
         self.shown: list[np.ndarray] = []
 
-    def forward(self, seen: torch.Tensor) -> torch.Tensor:
-        self.shown.append(seen.numpy().copy())
-        return (seen * torch.arange(1, seen.shape[1] + 1)).sum(dim=1, keepdim=True) / 100
+    def __call__(self, seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        self.shown.append(seen.copy())
+        return (seen * np.arange(1, seen.shape[1] + 1, dtype=np.float32)).sum(axis=1, keepdims=True) / 100
 
 
-def value_policy(game: Game, network: nn.Module, worlds: int) -> ValuePolicy:
-    return ValuePolicy(game, Budget(worlds), network, named_policy(game, "", "mc"))
-
-
-def view_of(batch: Batch, policy: ValuePolicy) -> View:
-    rows = np.flatnonzero(batch.to_move >= 0)
-    return look(batch, rows, batch.to_move[rows].astype(np.int64), policy_streams(batch.num_games, 3)[rows], policy)
+def value_policy(game: Game, network: Any, worlds: int) -> ValuePolicy:
+    return ValuePolicy(game, Budget(worlds), network, named_rollout(game, "", "mc"))
 
 
 def at_many_points(name: str, options: dict[str, object], games: int = 3) -> list[Batch]:
@@ -85,6 +62,7 @@ def test_values_are_those_of_a_plain_python_look_ahead(name: str, options: dict[
         rules, params = game.rules, game.records(game.params)[0]
         heuristic = make_policy("heuristic", game)
         assert isinstance(heuristic, ScriptedPolicy)
+        rule, mask, nothing = heuristic.kernel, np.zeros(game.num_actions, np.bool_), np.zeros(0, np.int64)
         start = game.records(again.worlds(1)[:, 0].copy())
         for i in range(len(again)):
             seat = int(again.seat[i])
@@ -103,13 +81,14 @@ def test_values_are_those_of_a_plain_python_look_ahead(name: str, options: dict[
                         mover = int(played["to_move"][0])
                         if mover in (-1, seat):
                             break
-                        choice = int(heuristic.choose(played[0], params, mover, heuristic.options))
+                        rules.legal_actions(played[0], params, mover, mask)
+                        choice = int(rule.choose(played[0], params, mover, mask, rule.options, nothing, luck, 0))
                     paid += value != 0
                     ended += mover < 0
                     if mover == seat:
                         seen = np.zeros((1, game.observation.size), np.float32)
                         rules.observe(played[0], params, seat, seen[0])
-                        value += network(torch.from_numpy(seen)).item()
+                        value += network(seen, mask[None]).item()
                     expected[action] += value
             legal = again.mask[i]
             assert values[i][legal] == pytest.approx(expected[legal] / 2, rel=1e-5)
@@ -135,43 +114,31 @@ def test_the_network_is_shown_nothing_that_depends_on_hidden_cards__B02(name: st
     assert np.array_equal(shown[0], shown[2])
 
 
-def test_a_game_that_is_won_at_once_counts_as_what_it_pays() -> None:
-    batch = table("L", "1 2 3", top="L", white=[0, 9], black=[0, 3])  # the other gets 6 more, which makes 45
-    policy = value_policy(batch.game, Constant(0.25), 5)
-    values = policy.values(view_of(batch, policy))[0]
-    names = batch.game.action_names
-    assert values[names.index("play llama")] == 1.0
-    assert values[names.index("draw")] == 0.25
-    assert values[names.index("quit")] < 1.0
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("layers", [(12, 6), ()], ids=str)
+def test_the_value_network_of_a_file_is_asked(name: str, layers: tuple[int, ...], tmp_path: Path) -> None:
+    path, game = tmp_path / "policy.npz", make_game(name, num_players=3)
+    write_random(path, game, layers=layers)
+    batch = Batch(game, 5, seed=1)
+    for prefix in ("network", "ppo"):
+        policy = make_policy(f"mc:3:{prefix}={path}", game)
+        assert isinstance(policy, ValuePolicy)
+        alone = value_policy(game, read_policy(path).network("value"), 3)
+        assert np.array_equal(policy.values(view_of(batch, policy)), alone.values(view_of(batch, alone)))
+    with pytest.raises(ValueError, match="num_players = 3, not with 2"):
+        make_policy(f"mc:3:network={path}", make_game(name, num_players=2))
 
 
-@pytest.mark.parametrize("layers", [{"pi": [8], "vf": [12, 6]}, {"pi": [8], "vf": []}], ids=str)
-@pytest.mark.parametrize("name", game_names())
-def test_the_value_network_of_a_file_expects_what_the_model_expects(
-    name: str, layers: dict[str, list[int]], tmp_path: Path
-) -> None:
-    torch.manual_seed(0)
-    env = SB3VecEnv(name, 4, seed=1, num_players=2)
-    model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=8, device="cpu", policy_kwargs={"net_arch": layers})
-    with torch.no_grad():
-        for parameter in model.policy.parameters():
-            parameter.mul_(3.0)
-    model.llama_envs = describe(env.game, layers)
-    model.save(tmp_path / "model.zip")
-    seen = np.random.default_rng(0).random((50, env.game.observation.size), np.float32)
-    with torch.no_grad():
-        expected = model.policy.predict_values(torch.from_numpy(seen)).numpy()
-        found = load_critic(tmp_path / "model.zip", env.game)(torch.from_numpy(seen)).numpy()
-    assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
-    assert len(np.unique(found)) > 40
-    policy = make_policy(f"mc:3:ppo={tmp_path / 'model.zip'}", env.game)
-    assert isinstance(policy, ValuePolicy)
-    with pytest.raises(ValueError, match="2 players, not for"):
-        make_policy(f"mc:3:ppo={tmp_path / 'model.zip'}", make_game(name, num_players=3))
-
-
-@pytest.mark.parametrize("argument", ["ppo=", "ppo=nowhere.zip"])
+@pytest.mark.parametrize("argument", ["ppo=", "network=", "network=nowhere.npz"])
 def test_a_missing_file_is_refused_in_one_sentence(argument: str) -> None:
-    with pytest.raises(ValueError, match=r"mc:W:ppo=PATH|there is no model file nowhere.zip") as refused:
-        make_policy(f"mc:3:{argument}", make_game("lama"))
+    with pytest.raises(ValueError, match=r"mc:W:network=PATH|there is no policy file nowhere.npz") as refused:
+        make_policy(f"mc:3:{argument}", make_game(GAMES[0]))
     assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_network_that_reads_masks_is_refused(name: str, tmp_path: Path) -> None:
+    game = make_game(name, num_players=3)
+    write_random(tmp_path / "policy.npz", game, inputs=("observation", "action_mask"))
+    with pytest.raises(ValueError, match=r"reads observation and action_mask; a search has observations\.$"):
+        make_policy(f"mc:3:network={tmp_path / 'policy.npz'}", game)

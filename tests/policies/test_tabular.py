@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from llama_envs.policies.policy import View, make_policy
 
-import agents  # noqa: F401
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.game import Game
 from llama_envs.core.registry import make_game
+from llama_envs.policies import View, make_policy
 from llama_envs.policies.tabular import StrategyTable, TabularPolicy, load_table, observation_keys, save_table
+from tests.cases import GAMES, cases_of
 
-OPTIONS = {"num_players": 2, "num_ranks": 3, "copies": 2, "hand_size": 2, "max_rounds": 1, "reward": "score"}
+OPTIONS = {"num_players": 3, "reward": "score"}
 N = 20_000
 
 
@@ -31,9 +31,9 @@ def table_of(view: View) -> StrategyTable:
     return StrategyTable(view.seat[rows], view.observation[rows], weights / weights.sum(axis=1, keepdims=True))
 
 
-@pytest.fixture(scope="module")
-def game() -> Game:
-    return make_game("lama", **OPTIONS)
+@pytest.fixture(scope="module", params=GAMES)
+def game(request: pytest.FixtureRequest) -> Game:
+    return make_game(request.param, **OPTIONS)
 
 
 @pytest.fixture
@@ -90,17 +90,14 @@ def test_an_observation_that_the_table_lacks_is_an_error(game: Game) -> None:
         policy.act(view)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("lama", {**OPTIONS, "copies": 3}, "with copies = 2, not with 3"),
-        ("lama", {**OPTIONS, "reward": "win"}, "with reward = 'score', not with 'win'"),
-        ("llama_llama", {"num_players": 2}, "was made for lama_v0, not for llama_llama_v0"),
-    ],
-)
-def test_a_table_made_for_another_game_is_refused(saved: Path, name: str, options: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        load_table(saved, make_game(name, **options))
+def test_a_table_made_for_another_game_or_other_rules_is_refused(game: Game, saved: Path) -> None:
+    changes = [*cases_of(game.name).OTHER_RULES, ("num_players", {"num_players": 2}), ("reward", {"reward": "win"})]
+    for field, options in changes:
+        with pytest.raises(ValueError, match=rf"was made for {game.id} with {field} = .*, not with .*\.$"):
+            load_table(saved, make_game(game.name, **{**OPTIONS, **options}))
+    for other in set(GAMES) - {game.name}:
+        with pytest.raises(ValueError, match=f"was made for {game.id}, not for {other}_v0"):
+            load_table(saved, make_game(other, **OPTIONS))
 
 
 def test_a_damaged_or_missing_table_is_refused_in_one_sentence(game: Game, saved: Path) -> None:
