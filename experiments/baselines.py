@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import tyro
 
-from llama_envs.cli.command import fail, run_or_exit
+from llama_envs.cli.command import fail, parse_options, run_or_exit
 from llama_envs.cli.run_folder import RUNS
 from llama_envs.cli.tournament import markdown, plus_minus
 from llama_envs.core.files import write_atomically, write_text
@@ -199,14 +198,14 @@ def with_table(text: str, spec: GameSpec) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0], args=argv))
+    options = parse_options(Options, __doc__.partition("\n")[0], argv)
     chosen = options.only or tuple(recipes())
     taken = [RUNS / words[words.index("--name") + 1] for name in chosen for words in commands(name, options)]
     for folder in taken:
         if folder.exists():
             fail(f"{folder} exists; move it away first.")
     with ThreadPoolExecutor(options.at_once) as pool:
-        records = run_or_exit(lambda: list(pool.map(lambda name: make(name, options), chosen)))
+        records = run_or_exit(lambda: list(pool.map(lambda name: make(name, options), chosen)), f"see {RUNS}")
     rows = [
         {"baseline": name, "minutes": record["minutes"]}
         | {f"against {rival}": plus_minus(r["win_share"], r["win_share_95"])

@@ -15,19 +15,17 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
-from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import rich
-import tyro
 from rich.progress import track
 
 from experiments import baselines, exploit
-from llama_envs.cli.command import fail, run_or_exit
-from llama_envs.cli.run_folder import open_run
+from llama_envs.cli.command import parse_options, run_or_exit
+from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.cli.tournament import (
-    check_same,
     markdown,
     plus_minus,
     readable_matrix,
@@ -599,6 +597,13 @@ def _demoted(text: str, levels: int) -> str:
     return "\n".join(shifted).strip()
 
 
+def config_of(setting: Setting) -> dict[str, Any]:
+    """What decides the results of one setting, the contents of policies included."""
+    game = make_game(setting.game, num_players=setting.players)
+    policies = dict.fromkeys((*setting.policies, *setting.duel, *setting.targets))
+    return whole_truth(game, dataclasses.asdict(setting), policies)
+
+
 def minutes_of(folder: Path) -> float:
     """From the start of a run to its last result."""
     results = [*folder.rglob("parts/*.npz"), *folder.rglob("exploit.csv")]
@@ -607,17 +612,15 @@ def minutes_of(folder: Path) -> float:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0], args=argv))
+    options = parse_options(Options, __doc__.partition("\n")[0], argv)
     settings = [setting.scaled(options.scale) for setting in (QUICK if options.quick else FULL)]
-    kind = "benchmark-quick" if options.quick else "benchmark"
-    name = options.name or f"{kind}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
-    config = {"seed": options.seed, "settings": [dataclasses.asdict(setting) for setting in settings]}
+    name = options.name or default_name("benchmark-quick" if options.quick else "benchmark")
+    config = run_or_exit(lambda: {"seed": options.seed, "settings": [config_of(setting) for setting in settings]})
     folder = run_or_exit(lambda: open_run(name, config, options.resume))
-    run_or_exit(lambda: check_same(folder, config))
-    try:
-        results = measure(settings, options.seed, folder, options.workers or os.cpu_count() or 1)
-    except KeyboardInterrupt:
-        fail(f"stopped; --name {name} --resume goes on.")
+    results = run_or_exit(
+        lambda: measure(settings, options.seed, folder, options.workers or os.cpu_count() or 1),
+        f"--name {name} --resume goes on",
+    )
     out = options.out or (folder if options.quick else REPORT.parent)
     out.mkdir(parents=True, exist_ok=True)
     command = (folder / "command.txt").read_text(encoding="utf-8").strip()

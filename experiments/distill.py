@@ -14,7 +14,6 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from agents.ppo import TorchPolicy, save_model
 from experiments import train
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.cli.command import game_of, parse, run_or_exit
-from llama_envs.cli.run_folder import open_run
+from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
@@ -214,14 +213,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     call = parse(Options, __doc__.partition("\n")[0], argv)
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
-    name = (
-        options.name
-        or f"{game.name}-{game.num_players}p-distilled-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
-    )
+    name = options.name or default_name(game.name, f"{game.num_players}p", "distilled", f"s{options.seed}")
     run_or_exit(lambda: Lesson(game, options, make_policy("random", game)))  # before anything is written
-    config = {"game": game.id, **call.config, **dataclasses.asdict(options)}
+    config = run_or_exit(lambda: whole_truth(game, dataclasses.asdict(options), (options.teacher, options.opponents)))
     folder = run_or_exit(lambda: open_run(name, config, resume=False))
-    run_or_exit(lambda: distil(game, options, folder))
+    run_or_exit(lambda: distil(game, options, folder), f"nothing was kept in {folder}")
     print(f"model: {folder / 'model.zip'}")
 
 

@@ -1,4 +1,4 @@
-"""Write the generated tables of the README files and of docs/, or check them.
+"""Write the generated parts of the README files and of docs/, or check them.
 
 ``python -m experiments.docs`` rewrites them; with ``--check`` it only exits with 1 if one is out of date. It knows the
 games that have a README in this package. ``readme.py`` of a game may add tables of its own: ``TABLES``, by their names,
@@ -81,20 +81,30 @@ def compatibility() -> str:
     return "\n".join(lines)
 
 
-PROJECT_TABLES: dict[str, Callable[[], str]] = {"compatibility": compatibility}
+def source(path: str) -> str:
+    """A Python file of the project."""
+    return f"```python\n{read(ROOT / path)}```"
 
 
 def generated(text: str) -> str:
-    """``text`` with every block ``<!-- generated: [GAME] TABLE [option=value ...] -->`` written anew."""
+    """``text`` with every block ``<!-- generated: ... -->`` written anew.
 
-    def block(match: re.Match[str]) -> str:
-        if match[2] in PROJECT_TABLES:
-            return f"{match[1]}\n{PROJECT_TABLES[match[2]]()}\n\n{match[4]}"
-        name, table, *options = match[2].split()
-        game = make_game(name, **dict(option.split("=") for option in options))
-        return f"{match[1]}\n{tables_of(name)[table](game)}\n\n{match[4]}"
+    A block is ``compatibility``, ``source PATH``, or ``GAME TABLE [option=value ...]``.
+    """
+    return BLOCK.sub(lambda match: f"{match[1]}\n{content(match[2])}\n\n{match[4]}", text)
 
-    return BLOCK.sub(block, text)
+
+def content(wanted: str) -> str:
+    """What stands in a block."""
+    match wanted.split():
+        case ["compatibility"]:
+            return compatibility()
+        case ["source", path]:
+            return source(path)
+        case [name, table, *options]:
+            return tables_of(name)[table](make_game(name, **dict(option.split("=") for option in options)))
+        case _:
+            raise ValueError(f"a generated block is not known: {wanted!r}.")
 
 
 def outdated() -> list[Path]:

@@ -23,7 +23,6 @@ import numpy.typing as npt
 import pandas as pd
 import rich
 import torch
-import tyro
 from rich.progress import track
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 
@@ -43,7 +42,7 @@ from agents.sequence_form import (
     uniform_strategy,
 )
 from experiments import train
-from llama_envs.cli.command import run_or_exit
+from llama_envs.cli.command import parse_options, run_or_exit
 from llama_envs.core.contract import Floats
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.game import Game
@@ -608,10 +607,11 @@ def study(options: Options) -> Path:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    options = run_or_exit(lambda: tyro.cli(Options, description=__doc__.partition("\n")[0], args=argv))
+    options = parse_options(Options, __doc__.partition("\n")[0], argv)
     if options.quick:
         options = dataclasses.replace(options, seeds=min(options.seeds, 2), steps=min(options.steps, 60_000))
-    print(f"report: {run_or_exit(lambda: study(options))}")
+    report_file = run_or_exit(lambda: study(options), f"the policies solved so far are in {options.tables}")
+    print(f"report: {report_file}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -17,7 +18,7 @@ import tyro
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-from llama_envs.cli.command import run_or_exit
+from llama_envs.cli.command import parse_options, run_or_exit
 from llama_envs.core.files import write_text
 
 LARGEST = 500_000  # bytes
@@ -70,9 +71,9 @@ def run(path: Path, timeout: int) -> None:
     write_text(path, text)
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    options = tyro.cli(Options, description=__doc__.partition("\n")[0])
+    options = parse_options(Options, __doc__.partition("\n")[0], argv)
     for path in options.paths or sorted(Path("notebooks").glob("*.ipynb")):
         run_or_exit(lambda path=path: run(path, options.timeout))  # type: ignore[misc]
         print(path)

@@ -14,7 +14,6 @@ import dataclasses
 import io
 import pickle
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from agents.standardise import Standardise, moments
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.evaluate import evaluate, frame_of, show
-from llama_envs.cli.run_folder import open_run
+from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.core.batch import Batch
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
@@ -47,6 +46,7 @@ import matplotlib.pyplot as plt
 SAMPLED_GAMES, SAMPLED_STEPS = 512, 100  # from which the observation is standardised
 LOSSES = ("train/loss", "train/policy_gradient_loss", "train/value_loss")
 WIDEST = 2**16
+UNIMPORTANT = ("name", "resume", "checkpoint_every")  # options that change no result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +65,8 @@ class Options:
     hold: int = 0
     """Rollouts at the beginning in which only the value network learns, as a started policy may have none of use."""
     resume: bool = False
-    """Go on with the run --name from its last checkpoint; give the options it was started with."""
+    """Go on with the run --name from its last checkpoint; give the options it was started with, steps and deals may be
+    more."""
     checkpoint_every: int = 10
     """Rollouts between checkpoints."""
 
@@ -275,10 +276,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     run_or_exit(lambda: check(game, options))  # before anything is written
-    name = options.name or f"{game.name}-{game.num_players}p-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
-    folder = run_or_exit(lambda: open_run(name, {"game": game.id, **call.config, **_kept(options)}, options.resume))
-    run_or_exit(lambda: train(game, options, folder))
+    name = options.name or default_name(game.name, f"{game.num_players}p", f"s{options.seed}")
+    config = run_or_exit(lambda: config_of(game, options))
+    folder = run_or_exit(lambda: open_run(name, config, options.resume, may_grow=("steps", "deals")))
+    goes_on = f"the same command with --name {name} --resume goes on from the last checkpoint"
+    run_or_exit(lambda: train(game, options, folder), goes_on)
     print(f"model: {folder / 'model.zip'}")
+
+
+def config_of(game: Game, options: Options) -> dict[str, Any]:
+    """What decides the results of a run, the contents of files included."""
+    kept = {key: value for key, value in dataclasses.asdict(options).items() if key not in UNIMPORTANT}
+    start = (f"ppo:{options.start}",) if options.start else ()
+    return whole_truth(game, kept, (*scripted_opponents(game, options), *start))
 
 
 def check(game: Game, options: Options) -> None:
@@ -483,10 +493,6 @@ def _falling(start: float) -> Any:
         return start * (0.1 + 0.9 * progress_remaining)
 
     return rate
-
-
-def _kept(options: Options) -> dict[str, Any]:
-    return {key: value for key, value in dataclasses.asdict(options).items() if key != "resume"}
 
 
 if __name__ == "__main__":

@@ -16,23 +16,23 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from llama_envs.cli.command import Call, game_of, parse, run_or_exit
+from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.evaluate import evaluate, frame_of, show
 from llama_envs.cli.on_ray import ray_session, require
-from llama_envs.cli.run_folder import open_run
+from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.core.files import write_atomically, write_json
 from llama_envs.core.game import Game
 from llama_envs.core.runs import made_here
 from llama_envs.core.validation import check_int
 from llama_envs.policies.network import Arrays, describe, write_policy
 
+UNIMPORTANT = ("name", "resume", "address", "checkpoint_every")  # options that change no result
 PATIENCE = 300.0  # seconds without a single sample after which a run gives up
 
 
@@ -47,7 +47,8 @@ class Options:
     steps: int = 20_000
     """Decisions to train on, of all seats together."""
     resume: bool = False
-    """Go on with the run --name from its last checkpoint; give the options it was started with."""
+    """Go on with the run --name from its last checkpoint; give the options it was started with, steps and deals may be
+    more."""
     checkpoint_every: int = 5
     """Iterations between checkpoints."""
 
@@ -117,18 +118,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     run_or_exit(lambda: require("llama_envs.adapters.rllib", options.address))  # before anything is written
-    name = (
-        options.name
-        or f"{game.name}-{game.num_players}p-rllib-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
-    )
-    run_or_exit(lambda: start(call, game, options, name))
+    name = options.name or default_name(game.name, f"{game.num_players}p", "rllib", f"s{options.seed}")
+    goes_on = f"the same command with --name {name} --resume goes on from the last checkpoint"
+    run_or_exit(lambda: start(game, options, name), goes_on)
 
 
-def start(call: Call, game: Game, options: Options, name: str) -> None:
+def start(game: Game, options: Options, name: str) -> None:
     """Join Ray, then open the run and train."""
     with ray_session(options.address, options.num_env_runners):
-        kept = {key: value for key, value in dataclasses.asdict(options).items() if key not in ("resume", "address")}
-        folder = open_run(name, {"game": game.id, **call.config, **kept}, options.resume)
+        kept = {key: value for key, value in dataclasses.asdict(options).items() if key not in UNIMPORTANT}
+        folder = open_run(name, whole_truth(game, kept), options.resume, may_grow=("steps", "deals"))
         train(game, options, folder)
     if options.deals:
         report(game, folder / "model.zip", options, folder / "evaluation.csv")

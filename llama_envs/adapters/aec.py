@@ -11,7 +11,13 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import BaseWrapper, wrappers
 
 from llama_envs.adapters.frames import MODES, FrameRenderer
-from llama_envs.adapters.spaces import as_action, global_state, masked_observation, state_box
+from llama_envs.adapters.spaces import (
+    as_action,
+    check_reset_options,
+    global_state,
+    masked_observation,
+    state_box,
+)
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
@@ -36,7 +42,11 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
     Raises:
         IllegalAction: ``step`` with an action that the mask forbids; the game is unchanged.
         ResetNeeded: used before ``reset()`` or stepped after the end.
-        ValueError: an action that is not an integer from 0 to A-1; the game is unchanged.
+        ValueError: an action that is not an integer from 0 to A-1, or an option that ``reset`` does not know; the game
+            is unchanged.
+
+    Attributes:
+        has_reset: whether there is a game.
     """
 
     def __init__(
@@ -58,6 +68,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         self.state_space = state_box(game)
         self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._frames = FrameRenderer(game, render_mode, render_seat, reveal)
+        self.has_reset = False
         self._batch: Batch | None = None
         self._action = np.zeros(1, np.int64)
         self._mover = -1  # the seat to move; -1 when the game is over
@@ -71,10 +82,15 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed."""
+        """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed.
+
+        There are no ``options``.
+        """
+        check_reset_options(options)
         if self._batch is None or seed is not None:
             self._batch = Batch(self.game, 1, None if seed is None else check_seed(seed))
         self._batch.reset()  # a new batch keeps its first deal
+        self.has_reset = True
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -115,6 +131,18 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
             self._select(batch)
         if self.render_mode == "human":
             self.render()
+
+    def lose(self) -> None:
+        """The game ends for all without a move, after an illegal action under PettingZoo's wrapper, which pays it."""
+        self._mover = -1
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, False)
+
+    def last(self, observe: bool = True) -> tuple[ObsDict | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last action, terminated, truncated and info of ``agent_selection``."""
+        self._playing()
+        result: tuple[ObsDict | None, float, bool, bool, dict[str, Any]] = super().last(observe)
+        return result
 
     def observe(self, agent: str) -> ObsDict:
         """A new observation dict of ``agent``."""
@@ -157,7 +185,7 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
 def _game_attribute(name: str) -> property:
     def read(self: Any) -> Any:
         game = self._game_env
-        if game._batch is None:  # before reset(): let PettingZoo's own wrapper say so
+        if not game.has_reset:  # let PettingZoo's own wrapper say so
             raise AttributeError(name)
         return getattr(game, name)
 
@@ -184,7 +212,14 @@ class _ReadsTheGame(BaseWrapper[str, Any, Any]):
 
 
 class TerminateIllegalWrapper(_ReadsTheGame, wrappers.TerminateIllegalWrapper):
-    """PettingZoo's."""
+    """PettingZoo's, but that an illegal action terminates the game alone, which it calls truncated as well."""
+
+    def step(self, action: int | None) -> None:
+        """The action of ``agent_selection``; an illegal one loses and ends the game."""
+        before = self._terminated
+        super().step(action)
+        if self._terminated and not before:
+            self._game_env.lose()
 
 
 class AssertOutOfBoundsWrapper(_ReadsTheGame, wrappers.AssertOutOfBoundsWrapper):

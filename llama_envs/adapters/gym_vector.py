@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from llama_envs.adapters.frames import MODES, FrameRenderer
 from llama_envs.adapters.learner import LearnerGames, Opponents
-from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, masked_observation
+from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, check_reset_options, masked_observation
 from llama_envs.core.batch import illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
@@ -50,6 +50,9 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
     Raises:
         ValueError: an argument is out of range, or actions are not N integers from 0 to A-1.
         ResetNeeded: a step before ``reset``, or of an ended game with autoreset disabled; a first reset of only some.
+
+    Attributes:
+        games: the learner's side of the games.
     """
 
     _frames: FrameRenderer | None = None
@@ -80,7 +83,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._frames = FrameRenderer(self.game, render_mode, None, False)
-        self._games = LearnerGames(self.game, num_envs, opponents, learner_seat)
+        self.games = LearnerGames(self.game, num_envs, opponents, learner_seat)
         self._forfeit = np.zeros(num_envs, np.bool_)  # games ended by an illegal action
         self._ended = np.zeros(num_envs, np.bool_)
         self._has_reset = False
@@ -93,7 +96,11 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         Args:
             seed: an int gives seed + i to environment i; a list one seed, or None, to each; None keeps the streams.
             options: ``reset_mask`` and nothing else.
+
+        Raises:
+            ValueError: another option, or a wrong mask.
         """
+        check_reset_options(options, ("reset_mask",))
         where = np.ones(self.num_envs, np.bool_)
         if options is not None and "reset_mask" in options:
             where = np.asarray(options["reset_mask"])
@@ -103,7 +110,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
                 )
         if not self._has_reset and not where.all():
             raise ResetNeeded("the first reset() must start every environment, without a reset_mask.")
-        self._games.begin(where, seed)
+        self.games.begin(where, seed)
         if isinstance(seed, int):
             super().reset(seed=seed)
         self._forfeit[where] = False
@@ -125,7 +132,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
             raise ResetNeeded(f"environments {which} have ended; reset them with options={{'reset_mask': ...}}.")
         stepped = ~resetting
         chosen = self._check(actions, stepped)
-        legal = self._games.masks()[np.arange(self.num_envs), chosen]
+        legal = self.games.masks()[np.arange(self.num_envs), chosen]
         illegal = stepped & ~legal
         if illegal.any() and self.illegal_action == "error":
             self._refuse(int(np.flatnonzero(illegal)[0]), chosen)
@@ -134,7 +141,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         truncated = np.zeros(self.num_envs, np.bool_)
         moving = stepped & legal
         if moving.any():
-            paid, over, cut = self._games.step(chosen, moving)
+            paid, over, cut = self.games.step(chosen, moving)
             reward[moving], terminated[moving], truncated[moving] = paid[moving], over[moving], cut[moving]
         reward[illegal], terminated[illegal] = ILLEGAL_REWARD, True
         self._forfeit |= illegal
@@ -153,9 +160,9 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         if not self._has_reset:
             raise ResetNeeded("call reset() before render().")
         shown = range(1 if self.render_mode == "human" else self.num_envs)
-        state = self._games.batch.state
+        state = self.games.batch.state
         assert self._frames is not None
-        return tuple(self._frames.render(state[i], int(self._games.seat[i])) for i in shown)
+        return tuple(self._frames.render(state[i], int(self.games.seat[i])) for i in shown)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if any."""
@@ -163,7 +170,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
             self._frames.close()
 
     def _begin(self, where: npt.NDArray[np.bool_]) -> None:
-        self._games.begin(where)
+        self.games.begin(where)
         self._forfeit[where] = False
 
     def _same_step(self, last: ObsDict, infos: dict[str, Any]) -> tuple[ObsDict, dict[str, Any]]:
@@ -178,17 +185,17 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         return self._observe(), {**final, **self._infos(np.ones(self.num_envs, np.bool_))}
 
     def _observe(self) -> ObsDict:
-        masks = self._games.masks()
+        masks = self.games.masks()
         masks[self._forfeit] = False
-        return {"observation": self._games.observe(), "action_mask": masks.astype(np.int8)}
+        return {"observation": self.games.observe(), "action_mask": masks.astype(np.int8)}
 
     def _infos(self, where: npt.NDArray[np.bool_], illegal: npt.NDArray[np.bool_] | None = None) -> dict[str, Any]:
-        masks = self._games.masks()
+        masks = self.games.masks()
         masks[self._forfeit] = False
         infos = {
             "action_mask": np.where(where[:, None], masks, False).astype(np.int8),
             "_action_mask": where.copy(),
-            "seat": np.where(where, self._games.seat, 0),
+            "seat": np.where(where, self.games.seat, 0),
             "_seat": where.copy(),
         }
         if illegal is not None and illegal.any():
@@ -208,7 +215,7 @@ class GymVectorEnv(VectorEnv[ObsDict, npt.NDArray[np.int64], npt.NDArray[Any]], 
         return np.where(stepped, array, 0).astype(np.int64)
 
     def _refuse(self, env: int, actions: npt.NDArray[np.int64]) -> None:
-        message = illegal_action_message(self.game, int(actions[env]), self._games.masks()[env])
+        message = illegal_action_message(self.game, int(actions[env]), self.games.masks()[env])
         raise IllegalAction(f"environment {env}: {message}; no game has moved.")
 
 
@@ -240,7 +247,11 @@ class GymEnv(gym.Env[ObsDict, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ObsDict, dict[str, Any]]:
-        """A new episode; with ``seed`` the first of that seed, without the next one of the stream."""
+        """A new episode; with ``seed`` the first of that seed, without the next one of the stream.
+
+        There are no ``options``.
+        """
+        check_reset_options(options)
         super().reset(seed=None if seed is None else check_seed(seed))
         observation, infos = self._vector.reset(seed=seed)
         return _row(observation), _info_row(infos, 0)

@@ -6,7 +6,7 @@ Both classes have the same methods over ``num_envs`` rows; the environments of o
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class LearnerGames:
         self._assignment = np.full((num_games, game.num_players), -1, np.int64)
         self._acted = np.zeros(num_games, np.bool_)  # the learner has acted in this episode
         self._early = np.zeros(num_games, np.float32)  # what its seat was paid before that
-        self._draws = np.zeros(num_games, np.uint64)  # the streams that seats and opponents are drawn from
+        self._seat_streams = np.zeros(num_games, np.uint64)  # that seats and opponents are drawn from
         self._reseed(np.ones(num_games, np.bool_))
 
     def begin(self, where: npt.NDArray[np.bool_], seed: Seeds = None) -> None:
@@ -113,7 +113,7 @@ class LearnerGames:
 
     def get_state(self) -> dict[str, Any]:
         """All that :meth:`set_state` needs to go on exactly from here; opponents' own parameters are not in it."""
-        kept = ("batch", "seat", "_assignment", "_acted", "_early", "_draws")
+        kept = ("batch", "seat", "_assignment", "_acted", "_early", "_seat_streams")
         return {**{name: copy.deepcopy(getattr(self, name)) for name in kept}, "streams": self._players.streams.copy()}
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -126,7 +126,7 @@ class LearnerGames:
     def _seat(self, where: npt.NDArray[np.bool_]) -> None:
         """Draw the learner's seat and the opponents of new episodes."""
         games = np.flatnonzero(where)
-        seat_policies(self._draws, games, self._learner_seat, self._cumulative, self.seat, self._assignment)
+        seat_policies(self._seat_streams, games, self._learner_seat, self._cumulative, self.seat, self._assignment)
         self._acted[where] = False
         self._early[where] = 0.0
 
@@ -142,11 +142,11 @@ class LearnerGames:
         seeds = self.batch.origin[0]
         lanes = range(self.game.num_players)
         streams = np.stack([policy_streams(self.num_games, seeds, lane) for lane in lanes], axis=1)
-        draws = policy_streams(self.num_games, seeds, self.game.num_players)
+        seat_streams = policy_streams(self.num_games, seeds, self.game.num_players)
         if not where.all():  # the others go on
-            streams[~where], draws[~where] = self._players.streams[~where], self._draws[~where]
+            streams[~where], seat_streams[~where] = self._players.streams[~where], self._seat_streams[~where]
         self._players = Players(self.batch, self.opponents, self._assignment, streams=streams)
-        self._draws = draws
+        self._seat_streams = seat_streams
 
 
 class EverySeat:
@@ -175,11 +175,13 @@ class EverySeat:
         self.num_games = num_envs // players
         self.batch = Batch(game, self.num_games, per_game_seeds(seed, self.num_games))
         self.seat = np.tile(np.arange(players), self.num_games)
+        self._masks: npt.NDArray[np.bool_] | None = None  # of this moment, once asked for
 
     def begin(self, where: npt.NDArray[np.bool_], seed: Seeds = None) -> None:
         """Start an episode in the games of the rows ``where``; a seed as in :meth:`LearnerGames.begin`, one a game."""
         games = where.reshape(self.num_games, -1).any(axis=1)
         self.batch.reset(per_game_seeds(seed, self.num_games), games)
+        self._masks = None
 
     def step(
         self, actions: npt.ArrayLike
@@ -193,6 +195,7 @@ class EverySeat:
             IllegalAction: an action is not legal; nothing has moved.
         """
         chosen = self._check(actions)
+        self._masks = None
         players = self.game.num_players
         reward = np.zeros((self.num_games, players), np.float32)
         for seat in range(players):
@@ -206,7 +209,7 @@ class EverySeat:
 
     def masks(self) -> npt.NDArray[np.bool_]:
         """What every seat may do, nothing where the game has ended: a new (num_envs, A) array."""
-        return self._each_seat(self.batch.mask)
+        return self._present_masks().copy()
 
     def get_state(self) -> dict[str, Any]:
         """All that :meth:`set_state` needs to go on exactly from here."""
@@ -215,9 +218,15 @@ class EverySeat:
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to what ``get_state`` gave, here or in another process with the same arguments."""
         self.batch = state["batch"].clone()
+        self._masks = None
 
-    def _each_seat(self, look: Any) -> Any:
-        rows = np.stack([look(seat) for seat in range(self.game.num_players)], axis=1)
+    def _present_masks(self) -> npt.NDArray[np.bool_]:
+        if self._masks is None:
+            self._masks = self._each_seat(self.batch.mask)
+        return self._masks
+
+    def _each_seat(self, of_seat: Callable[[int], npt.NDArray[Any]]) -> Any:
+        rows = np.stack([of_seat(seat) for seat in range(self.game.num_players)], axis=1)
         return rows.reshape(self.num_envs, -1)
 
     def _check(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -225,7 +234,7 @@ class EverySeat:
         flat = np.asarray(actions)
         if flat.dtype.kind not in "iu" or flat.shape != (self.num_envs,):
             raise ValueError(f"actions must be {self.num_envs} integers, got {flat.dtype} of shape {flat.shape}.")
-        masks = self.masks()
+        masks = self._present_masks()
         inside = (flat >= 0) & (flat < self.game.num_actions)
         legal = inside & masks[np.arange(self.num_envs), np.where(inside, flat, 0)]
         if not legal.all():

@@ -10,7 +10,15 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from llama_envs.adapters.frames import MODES, FrameRenderer
-from llama_envs.adapters.spaces import ILLEGAL, ILLEGAL_REWARD, as_action, global_state, masked_observation, state_box
+from llama_envs.adapters.spaces import (
+    ILLEGAL,
+    ILLEGAL_REWARD,
+    as_action,
+    check_reset_options,
+    global_state,
+    masked_observation,
+    state_box,
+)
 from llama_envs.core.batch import Batch, illegal_action_message
 from llama_envs.core.chance import check_seed
 from llama_envs.core.errors import IllegalAction, ResetNeeded
@@ -36,7 +44,8 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
     Raises:
         IllegalAction: an illegal action, with ``illegal_action="error"``; the game is unchanged.
         ResetNeeded: used before ``reset()`` or stepped after the end.
-        ValueError: an agent that must act has no action, or one that is not an integer from 0 to A-1.
+        ValueError: an agent that must act has no action, or one that is not an integer from 0 to A-1; an option that
+            ``reset`` does not know.
     """
 
     def __init__(
@@ -71,7 +80,11 @@ class GameParallelEnv(ParallelEnv[str, ObsDict, int]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, ObsDict], dict[str, dict[str, Any]]]:
-        """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed."""
+        """Deal a new game; with ``seed`` the first game of that seed, without the next one of the current seed.
+
+        There are no ``options``.
+        """
+        check_reset_options(options)
         if self._batch is None or seed is not None:
             self._batch = Batch(self.game, 1, None if seed is None else check_seed(seed))
         self._batch.reset()  # a new batch keeps its first deal

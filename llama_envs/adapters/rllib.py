@@ -92,8 +92,8 @@ class RLlibEnv(MultiAgentEnv):
         elif not isinstance(game, Game) or options:
             raise ValueError(f'env_config must have "game": a Game alone, or a name and its options, got {config!r}.')
         self.game: Game = game
-        self._games = GameParallelEnv(game, self.render_mode, illegal_action=illegal_action)
-        self.metadata = self._games.metadata
+        self._env = GameParallelEnv(game, self.render_mode, illegal_action=illegal_action)
+        self.metadata = self._env.metadata
         self.possible_agents = list(game.agents)
         self.agents = list(game.agents)
         self.observation_spaces = {agent: plural(masked_observation(game)) for agent in game.agents}
@@ -110,7 +110,7 @@ class RLlibEnv(MultiAgentEnv):
         if seed is not None and self._runner:
             words = np.random.SeedSequence((check_seed(seed), self._runner)).generate_state(1, np.uint64)
             seed = int(words[0])
-        seen, _ = self._games.reset(seed)
+        seen, _ = self._env.reset(seed, options)
         self.agents = list(self.possible_agents)
         self._acted = set()
         self._owed = dict.fromkeys(self.agents, 0.0)
@@ -123,7 +123,7 @@ class RLlibEnv(MultiAgentEnv):
             raise ResetNeeded("there is no game going on; call reset() before the next step.")
         if set(action_dict) != set(self._to_act):
             raise ValueError(f"actions are due from {self._to_act}, not from {sorted(action_dict)}.")
-        seen, paid, terminated, truncated, notes = self._games.step(dict(action_dict))
+        seen, paid, terminated, truncated, notes = self._env.step(dict(action_dict))
         self._acted.update(self._to_act)
         for agent, reward in paid.items():
             self._owed[agent] += reward
@@ -141,11 +141,11 @@ class RLlibEnv(MultiAgentEnv):
 
     def render(self) -> Any:
         """One frame in the mode given by "render_mode"."""
-        return self._games.render()
+        return self._env.render()
 
     def close(self) -> None:
         """Close the window, if any."""
-        self._games.close()
+        self._env.close()
 
     def _ask(self, seen: dict[str, ObsDict]) -> dict[str, ObsDict]:
         observations = {agent: plural_observation(own) for agent, own in seen.items() if own["action_mask"].any()}

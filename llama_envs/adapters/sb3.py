@@ -9,8 +9,12 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
-from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+except ImportError:
+    raise ImportError("llama_envs.adapters.sb3 needs Stable-Baselines3: pip install 'llama-envs[train]'.") from None
 
 from llama_envs.adapters.frames import FrameRenderer
 from llama_envs.adapters.gym_vector import GymVectorEnv
@@ -80,7 +84,7 @@ class SB3VecEnv(VecEnv):
         if not isinstance(inner, GymVectorEnv):
             raise ValueError(f"from_vector_env takes what gymnasium.make_vec gives for a llama_envs id, got {envs!r}.")
         env = cls.__new__(cls)
-        env._stand_on(inner._games, inner.render_mode)
+        env._stand_on(inner.games, inner.render_mode)
         return env
 
     def _stand_on(self, games: LearnerGames | EverySeat, render_mode: str | None) -> None:

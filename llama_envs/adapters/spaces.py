@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,16 @@ def as_action(action: Any, game: Game) -> int:
     if not 0 <= plain < game.num_actions:
         raise ValueError(f"action {plain} does not exist; actions are 0 to {game.num_actions - 1}.")
     return int(plain)
+
+
+def check_reset_options(options: Mapping[str, Any] | None, known: Sequence[str] = ()) -> None:
+    """ValueError if ``reset`` is given an option that it does not know, such as a field of the game's configuration."""
+    for name in options or ():
+        if name not in known and name != "options":  # which PettingZoo's api_test and parallel_api_test pass
+            there_are = f"it knows {', '.join(known)}" if known else "it knows none"
+            raise ValueError(
+                f"reset() knows no option {name!r}; {there_are}, and what a game is like is told when it is made."
+            )
 
 
 def global_state(game: Game, observe: Any) -> npt.NDArray[np.float32]:

@@ -85,10 +85,9 @@ class PolicyKernel(NamedTuple):
     Attributes:
         choose: the kernel. It draws from ``streams[i]`` alone.
         options: numbers that it takes, float64.
-        memory: how many int64 each seat is lent as ``memory``. They are zeros at first; a kernel may keep there what it
-            has settled on for its next decisions. It must give the same actions where ``memory`` has length 0.
-        needs_mask: whether ``mask`` (A,) must hold the legal actions; it is the caller's to fill in any case where it
-            is cheap.
+        memory: how many int64 each seat is given as ``memory``. They are zeros at first; a kernel may keep its plan for
+            its next decisions there. It must give the same actions where ``memory`` has length 0.
+        needs_mask: whether ``mask`` (A,) must hold the legal actions. Otherwise it may hold anything.
     """
 
     choose: Kernel

@@ -1,4 +1,4 @@
-"""Drawing helpers for card games, with Pillow: cards, chips, panels, fans, fitted text, and what the pictures of all games share.
+"""Drawing helpers for card games, with Pillow: cards, chips, panels, fans, fitted text, and what all pictures share.
 
 Every shape is a *sprite*: an RGBA image drawn ``OVERSAMPLE`` times larger, reduced with the Lanczos filter, and kept in
 a bounded cache, so that a frame is only a few dozen pastes. Pillow is imported when the first :class:`Canvas` is made.

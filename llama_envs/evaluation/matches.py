@@ -124,9 +124,7 @@ def _play_deals(
     entrants = [made[policy] if isinstance(policy, str) else policy for policy in policies]
     rotation = np.tile(np.arange(players), len(seeds))
     position = (np.arange(players) - rotation[:, None]) % players  # (games, seat) -> place in the deal's circle
-    entrant = np.take_along_axis(
-        np.repeat(circle, players, axis=0), position, axis=1
-    )  # (games, seat) -> who
+    entrant = np.take_along_axis(np.repeat(circle, players, axis=0), position, axis=1)  # (games, seat) -> who
     seat = np.argsort(entrant, axis=1)  # (games, entrant) -> where it sits
     per_game = np.repeat(seeds, players)
     batch = Batch(game, len(per_game), per_game)

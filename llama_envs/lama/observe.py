@@ -1,7 +1,8 @@
 """What one seat of L.L.A.M.A. knows and could remember, as one vector in [0, 1] (README.md has the table).
 
 Ranks take R places whatever the deck; a smaller deck leaves the last ones 0 (its llama is rank ``num_ranks - 1``).
-``layout`` and ``observe`` list the same pieces in the same order; seats are ego-centric: own first, then to the left.
+``layout`` says where each piece lies, and ``observe`` writes it there; seats are ego-centric: own first, then to the
+left.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def observe(state: State, params: Params, seat: int, out: Vector) -> None:
         out[at.discard + np.uint64(rank)] = np.float32(state.discard[rank]) * params.per_copy
     out[at.stock] = np.float32(state.stock_size) * params.per_stock
     out[at.rounds] = min(np.float32(state.rounds) * params.per_round, ONE)
-    # taken out of the loop: the compiler, for which a write to ``out`` might change them, reads them for every seat
+    # read once: in the loop they would be read for every seat, as a write to ``out`` might have changed them
     played, drew_on, hand_size, active = at.played, at.drew_on, at.hand_size, at.active
     white, black, total, starter, last_actor = at.white, at.black, at.total, at.starter, at.last_actor
     ahead = np.uint64(n - seat)

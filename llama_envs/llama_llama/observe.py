@@ -1,6 +1,6 @@
 """What one seat of Llama Llama knows and could remember, as one vector in [0, 1] (README.md has the table).
 
-``layout`` and ``observe`` list the same pieces in the same order; seats come ego-centric, own seat first, then to the
+``layout`` says where each piece lies, and ``observe`` writes it there; seats are ego-centric: own first, then to the
 left.
 """
 

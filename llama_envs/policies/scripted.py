@@ -47,7 +47,12 @@ class ScriptedPolicy:
     needs_worlds = True
 
     def __init__(self, kernel: PolicyKernel) -> None:
-        self.kernel = kernel._replace(options=np.asarray(kernel.options, np.float64))
+        self._kernel = kernel._replace(options=np.asarray(kernel.options, np.float64))
+
+    @property
+    def kernel(self) -> PolicyKernel:
+        """What chooses."""
+        return self._kernel
 
     def act(self, view: View) -> Actions:
         """The scripted action for each row: (n,) int64."""
@@ -59,9 +64,6 @@ class ScriptedPolicy:
             view.streams, actions,
         )  # fmt: skip
         return actions
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ScriptedPolicy, (self.kernel,)
 
 
 @functools.cache

@@ -64,7 +64,7 @@ class Policy(Protocol):
 
     A policy that is one kernel says so in an attribute ``kernel``
     (:class:`~llama_envs.core.contract.PolicyKernel`): whatever plays policies then calls that inside a compiled loop
-    instead of ``act``. Both must choose the same actions.
+    instead of ``act``. Both must choose the same actions; a subclass with an ``act`` of its own is asked by that.
 
     Attributes:
         needs_worlds: whether ``act`` calls ``view.worlds``.
@@ -77,8 +77,14 @@ class Policy(Protocol):
 
 
 def kernel_of(policy: Policy) -> PolicyKernel | None:
-    """The kernel of a policy that is one, else None."""
-    return getattr(policy, "kernel", None)
+    """The kernel of a policy that is one, else None; a class that inherits a kernel but has its own ``act`` is none."""
+    own: PolicyKernel | None = getattr(policy, "kernel", None)
+    for kind in type(policy).__mro__:
+        if "kernel" in vars(kind):
+            return own
+        if "act" in vars(kind):
+            return None if any("kernel" in vars(base) for base in kind.__mro__) else own
+    return own
 
 
 def make_view(

@@ -17,12 +17,12 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
-from tests.cases import ROOMS, door, each_game, each_truncating, every_case, fields, new_batch, run_python
 
 import llama_envs  # noqa: F401  (registers the ids)
-from llama_envs import lama_v0
 from llama_envs.core.batch import policy_streams, resampled
 from llama_envs.core.errors import IllegalAction, ResetNeeded
+from llama_envs.core.registry import spec_of
+from tests.cases import CASES, api, each_game, each_truncating, every_case, fields, new_batch, run_python
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # PettingZoo's test package imports its own deprecated names
@@ -53,7 +53,7 @@ def headless(monkeypatch):
 
 
 def make(case, kind="raw_env", **more):
-    return getattr(door(case), kind)(**case[1], **more)
+    return getattr(api(case), kind)(**case[1], **more)
 
 
 def batch_of(env):
@@ -63,7 +63,7 @@ def batch_of(env):
 def content(env):
     """All that the environment holds of its game, as bytes, and what it tells its agents."""
     batch = batch_of(env)
-    hidden = fields(batch.state), batch._streams.tobytes(), batch._episodes.tobytes(), batch.action_mask.tobytes()
+    hidden = fields(batch.state), batch.streams.tobytes(), batch.episode.tobytes(), batch.action_mask.tobytes()
     open_ = env.agents, env.agent_selection, env.rewards, env.terminations, env.truncations, env.infos
     return hidden, copy.deepcopy(open_), dict(env.unwrapped._cumulative_rewards)
 
@@ -150,30 +150,32 @@ def test_passes_pettingzoos_render_test__B49(case):
 FRESH = """
 import sys, pettingzoo
 import llama_envs
-for door, config in eval(sys.argv[1]):
-    env = pettingzoo.make("aec", f"llama_envs/{door}", **config)
+from llama_envs.core.registry import spec_of
+for name, config in eval(sys.argv[1]):
+    env = pettingzoo.make("aec", spec_of(name).pettingzoo_id, **config)
     env.reset(seed=5)
-    parallel = pettingzoo.make("parallel", f"llama_envs/{door}", **config)
+    parallel = pettingzoo.make("parallel", spec_of(name).pettingzoo_id, **config)
     views, _ = parallel.reset(seed=5)
     print(env.unwrapped.game.id, env.metadata["name"], type(env).__name__, env.num_agents, len(views))
 """
 
 
 def test_pettingzoo_makes_every_game_by_its_id_in_a_fresh_interpreter():
-    cases = [(room.door, config) for room in ROOMS for config in room.configs]
+    cases = [case.values[0] for case in CASES]
     players = [config["num_players"] for _, config in cases]
-    expected = [f"{door} {door} OrderEnforcingWrapper {n} {n}" for (door, _), n in zip(cases, players, strict=True)]
+    ids = [spec_of(name).id for name, _ in cases]
+    expected = [f"{i} {i} OrderEnforcingWrapper {n} {n}" for i, n in zip(ids, players, strict=True)]
     assert run_python(FRESH, repr(cases)).splitlines() == expected
 
 
 @each_game
 def test_pettingzoo_makes_it_by_its_id_here(case):
-    env = pettingzoo.make("aec", f"llama_envs/{case[0]}", **case[1])
+    env = pettingzoo.make("aec", spec_of(case[0]).pettingzoo_id, **case[1])
     assert isinstance(env, OrderEnforcingWrapper)
     assert env.unwrapped.game is make(case).game
 
 
-# ------------------------------------------------------------------------------------------ one game, whatever the door
+# ------------------------------------------------------------------------------------------ one game, whatever the API
 
 
 @every_case
@@ -264,70 +266,7 @@ def test_winners_and_nobody_else_get_the_most__B10(case):
     assert finished >= 20 or case[1].get("max_rounds") or case[1].get("reward") == "score"
 
 
-def lama_turns(env, names):
-    """Take the named actions in turn; the agents that took them."""
-    actors = []
-    for name in names:
-        actors.append(env.agent_selection)
-        env.step(env.unwrapped.game.action_id(name))
-    return actors
-
-
-def test_a_quitters_round_penalty_reaches_it_once_at_its_next_turn__B09():
-    """Player 0 quits at once; the others play on, and the round is scored many steps later."""
-    env = lama_v0.raw_env(num_players=4, reward="score", first_player=0, next_starter="rotate")
-    env.reset(seed=2)
-    env.step(env.game.action_id("quit"))
-    assert set(env.rewards.values()) == {0.0}
-    steps, batch = 0, batch_of(env)
-    while batch.state["rounds"][0] == 0:
-        assert env.agent_selection != "player_0"
-        draw = env.game.action_id("draw")
-        env.step(draw if steps < 15 and batch.action_mask[0, draw] else env.game.action_id("quit"))
-        steps += 1
-    assert steps > 15
-    change = batch.state["total"][0].astype(float)
-    expected = -(change[0] - change[1:].mean()) / 10
-    assert env._cumulative_rewards["player_0"] == pytest.approx(expected, abs=1e-6)
-    while env.agent_selection != "player_0":
-        env.step(env.game.action_id("draw"))
-    assert batch.state["rounds"][0] == 1
-    assert env.last()[1] == pytest.approx(expected, abs=1e-6)
-    env.step(env.game.action_id("draw"))
-    assert env._cumulative_rewards["player_0"] == 0
-
-
 # --------------------------------------------------------------------------------------------------- K4: turns (B12)
-
-
-def test_six_players_two_of_whom_quit_take_turns_without_skip_or_repeat__B12():
-    env = lama_v0.raw_env(num_players=6, first_player=0)
-    env.reset(seed=1)
-    names = ["draw", "quit", "draw", "draw", "quit", "draw", *["draw"] * 5]
-    actors = lama_turns(env, names)
-    assert actors == [f"player_{seat}" for seat in (0, 1, 2, 3, 4, 5, 0, 2, 3, 5, 0)]
-    assert env.agents == env.possible_agents == [f"player_{seat}" for seat in range(6)]
-
-
-def test_a_quitter_stays_an_agent_and_acts_again_in_the_next_round__B12():
-    env = lama_v0.raw_env(num_players=3, first_player=0, target_score=1000)
-    env.reset(seed=1)
-    assert lama_turns(env, ["quit", "quit"]) == ["player_0", "player_1"]
-    while batch_of(env).state["rounds"][0] == 0:
-        assert env.agent_selection == "player_2"
-        assert env.agents == env.possible_agents
-        env.step(env.game.action_id("quit"))
-    assert lama_turns(env, ["draw"] * 4) == ["player_2", "player_0", "player_1", "player_2"]
-
-
-def test_two_games_on_one_environment_go_in_the_same_order__B12():
-    env = lama_v0.raw_env(num_players=6, first_player=3)
-    orders = []
-    for seed in (1, None, None):
-        env.reset(seed=seed)
-        orders.append(lama_turns(env, ["draw", "quit", "draw", "quit", *["draw"] * 6]))
-    assert orders[0] == orders[1] == orders[2]
-    assert orders[0][:6] == [f"player_{seat}" for seat in (3, 4, 5, 0, 1, 2)]
 
 
 @every_case
@@ -401,7 +340,7 @@ def test_spaces_are_the_same_object_at_every_call_and_equal_for_all_agents__B21(
 @every_case
 def test_metadata_names_the_game_its_render_modes_and_that_masks_come_one_agent_at_a_time(case):
     env = make(case)
-    assert env.metadata["name"] == case[0] == str(env.game.id)
+    assert env.metadata["name"] == f"{case[0]}_v0" == str(env.game.id)
     assert env.metadata["render_modes"] == ["human", "ansi", "rgb_array"]
     assert env.metadata["is_parallelizable"] is False
     assert env.possible_agents == [f"player_{i}" for i in range(env.game.num_players)]
@@ -512,7 +451,7 @@ def test_an_illegal_action_is_named_with_what_was_legal_and_changes_nothing(case
     assert env.agent_selection in message
     legal = message.split("legal are")[1]
     assert [f"{a} ({game.action_names[a]})" in legal for a in range(game.num_actions)] == mask.tolist()
-    parallel = door(case).parallel_env(illegal_action="error", **case[1])
+    parallel = api(case).parallel_env(illegal_action="error", **case[1])
     parallel.reset(seed=3)
     mask, actions = batch_of(parallel).action_mask[0], together(parallel, last_legal)
     actions[f"player_{batch_of(parallel).to_move[0]}"] = int(np.flatnonzero(~mask)[0])
@@ -559,6 +498,27 @@ def test_an_illegal_action_loses_and_ends_the_wrapped_game_as_in_pettingzoos_own
     assert env.agents == []
 
 
+@every_case
+def test_an_illegal_action_terminates_the_wrapped_game_truncates_nobody_and_leaves_no_mask__B14(case):
+    env = middle_of(case, "env")
+    loser = env.agent_selection
+    env.step(int(np.flatnonzero(~batch_of(env).action_mask[0])[0]))
+    assert set(env.terminations.values()) == {True}
+    assert set(env.truncations.values()) == {False}
+    for agent in env.possible_agents:
+        assert not env.observe(agent)["action_mask"].any()
+    paid = {}
+    for agent in env.agent_iter():
+        observation, paid[agent], terminated, truncated, _ = env.last()
+        assert (terminated, truncated) == (True, False)
+        assert not observation["action_mask"].any()
+        env.step(None)
+    assert paid[loser] == -1
+    env.reset()
+    assert set(env.terminations.values()) == {False}
+    assert env.observe(env.agent_selection)["action_mask"].any()
+
+
 # ---------------------------------------------------------------------------------------------------- errors, in order
 
 
@@ -573,10 +533,25 @@ def test_wrapped_environment_before_reset_is_refused(case):
 @each_game
 def test_raw_environment_before_reset_says_so(case):
     env = make(case, render_mode="ansi")
-    for use in (lambda: env.step(0), lambda: env.step("x"), lambda: env.observe("player_0"), env.state, env.render):
+    uses = (
+        lambda: env.step(0), lambda: env.step("x"), lambda: env.observe("player_0"), env.state, env.render, env.last,
+    )  # fmt: skip
+    for use in uses:
         with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
             use()
     env.close()
+
+
+@each_game
+@pytest.mark.parametrize("kind", ["raw_env", "env", "parallel_env"])
+@pytest.mark.parametrize("option", ["num_players", "reset_mask"])
+def test_an_option_that_reset_does_not_know_is_refused_and_the_game_goes_on(case, kind, option):
+    env = make(case, kind)
+    env.reset(seed=1, options={})
+    before = fields(batch_of(env).state)
+    with pytest.raises(ValueError, match=rf"^reset\(\) knows no option '{option}'; it knows none"):
+        env.reset(seed=2, options={option: 2})
+    assert fields(batch_of(env).state) == before
 
 
 @every_case
@@ -628,7 +603,7 @@ def test_a_dead_agent_takes_none_only(case):
 @pytest.mark.parametrize("kind", ["raw_env", "env", "parallel_env"])
 def test_wrong_options_are_refused_in_one_sentence_that_names_the_field(case, kind, options, field):
     with pytest.raises(ValueError, match=field) as refused:
-        getattr(door(case), kind)(**options)
+        getattr(api(case), kind)(**options)
     assert str(refused.value).count(".") >= 1
     assert "\n" not in str(refused.value)
 
@@ -829,8 +804,7 @@ def test_what_is_done_to_returned_objects_does_not_reach_the_game__B26(case):
         batch_of(env).observe(0).fill(1)
 
     env, twin = make(case), make(case)
-    options = {"hands": [1]}
-    env.reset(seed=3, options=options)
+    env.reset(seed=3)
     twin.reset(seed=3)
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -848,7 +822,6 @@ def test_what_is_done_to_returned_objects_does_not_reach_the_game__B26(case):
         twin.step(action)
         assert env.rewards == twin.rewards
         assert fields(batch_of(env).state) == fields(batch_of(twin).state)
-    assert options == {"hands": [1]}
 
 
 # ---------------------------------------------------------------------------------------- K1: nothing hidden comes out
@@ -863,9 +836,9 @@ def test_two_games_that_differ_in_what_an_agent_cannot_know_look_the_same_to_it_
         for seat, agent in enumerate(env.possible_agents):
             twin = copy.deepcopy(env)
             batch = batch_of(twin)
-            batch.state[:] = resampled(
-                env.unwrapped.game, batch._states, np.array([seat]), policy_streams(1, turns), 1
-            )[0]
+            batch.state[:] = resampled(env.unwrapped.game, batch.state, np.array([seat]), policy_streams(1, turns), 1)[
+                0
+            ]
             batch.refresh()
             changed += fields(batch.state) != fields(batch_of(env).state)
             mine, other = env.observe(agent), twin.observe(agent)
@@ -913,23 +886,6 @@ def test_a_game_cut_by_its_limit_is_truncated_for_all_and_not_terminated__B16(ca
                     assert len({*env.truncations.values()}) == 1
         assert (False, True) in ends
         assert (True, True) not in ends
-
-
-def test_final_observation_shows_no_deal_of_a_further_round__B43():
-    for seed in range(60):
-        env = lama_v0.raw_env(num_players=3)
-        env.reset(seed=seed)
-        rng = np.random.default_rng(seed)
-        state = batch_of(env).state
-        while not any(env.terminations.values()):
-            hands, totals = state["hand"][0].copy(), state["total"][0].copy()
-            assert totals.max() < 40
-            env.step(any_legal(rng, batch_of(env).action_mask[0]))
-        assert state["total"][0].max() >= 40
-        assert np.abs(state["hand"][0] - hands).sum() <= 1  # at most the last card played has left a hand
-        for seat, agent in enumerate(env.possible_agents):
-            seen = env.game.observation.decode(env.observe(agent)["observation"])
-            assert seen["hand"].tolist() == state["hand"][0, seat].tolist()
 
 
 # ------------------------------------------------------------------------------------------------- K14: rendering (B49)

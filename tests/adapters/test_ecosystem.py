@@ -18,11 +18,9 @@ import pytest
 import supersuit
 import tianshou
 import torch
-from tests.compat import record
 from packaging.specifiers import SpecifierSet
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec, turn_based_aec_to_parallel
-from tests.cases import CHECKOUT, door, new_batch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO
@@ -33,8 +31,10 @@ from tianshou.policy import MultiAgentPolicyManager, RandomPolicy
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.envs.utils import check_env_specs
 
-import llama_envs  # noqa: F401  (registers the ids)
 from llama_envs.adapters.sb3 import SB3VecEnv
+from llama_envs.core.registry import spec_of
+from tests.cases import CHECKOUT, api, new_batch
+from tests.compat import record
 
 GAMES = 100
 
@@ -64,7 +64,7 @@ class Cell(NamedTuple):
 
     @property
     def case(self):
-        return f"{self.game}_v0", self.config
+        return self.game, self.config
 
     @property
     def players(self):
@@ -75,7 +75,7 @@ class Cell(NamedTuple):
         return Cell(self.game, {**self.config, **SHORT[self.game]})
 
     def make(self, kind, **more):
-        return getattr(door(self.case), kind)(**self.config, **more)
+        return getattr(api(self.case), kind)(**self.config, **more)
 
     def record(self, library, status="works", note=""):
         record(library, self.game, self.players, status, note)
@@ -480,8 +480,7 @@ def test_agilerl_excludes_the_installed_versions(cell):
 def test_plain_stable_baselines3_learns_on_a_gymnasium_id(cell):
     """Environments are checked decision by decision in test_gym; here each algorithm trains on them."""
     options = {PPO: {"n_steps": 64}, A2C: {}, DQN: {"learning_starts": 32}}
-    env_id = next(i for i, spec in gymnasium.registry.items() if spec.kwargs.get("game") == cell.game)
-    env = gymnasium.make(env_id, illegal_action="lose", **cell.config)
+    env = gymnasium.make(spec_of(cell.game).gymnasium_id, illegal_action="lose", **cell.config)
     check_env(env)
     for algorithm, more in options.items():
         model = algorithm("MultiInputPolicy", env, gamma=1.0, seed=0, device="cpu", **more).learn(128)
@@ -517,6 +516,7 @@ EXAMPLES = {
 }
 
 
+@pytest.mark.exhaustive
 @ignore_torchrl_version
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_runs_as_written(name, capsys):

@@ -11,19 +11,30 @@ import cloudpickle
 import gymnasium
 import numpy as np
 import pytest
-from tests.compat import COUNTS, record
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers.vector import DictInfoToList, NormalizeReward, RecordEpisodeStatistics
-from tests.cases import Diary, door, each_game, each_truncating, every_case, everything, fields, new_batch, run_python
 
-import agents  # noqa: F401  (registers the shipped policies)
 from llama_envs.adapters.gym_vector import GymEnv, GymVectorEnv
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.chance import sample_legal
 from llama_envs.core.errors import IllegalAction, ResetNeeded
-from llama_envs.policies.policy import make_policy
+from llama_envs.core.registry import spec_of
+from llama_envs.policies import make_policy
+from tests.cases import (
+    Diary,
+    api,
+    each_game,
+    each_truncating,
+    every_case,
+    everything,
+    fields,
+    game_of,
+    new_batch,
+    run_python,
+)
+from tests.compat import COUNTS, record
 
 MIXED = {"random": 2.0, "heuristic": 1.0}
 NEXT_STEP, SAME_STEP, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
@@ -32,9 +43,8 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 
 def gym_id(case):
-    """The id under which the room's game is registered."""
-    name = case[0].removesuffix("_v0")
-    return next(i for i, spec in gymnasium.registry.items() if spec.kwargs.get("game") == name)
+    """The id under which the game is registered."""
+    return spec_of(case[0]).gymnasium_id
 
 
 def one(case, opponents=MIXED, **more):
@@ -223,10 +233,10 @@ def test_unsupported_autoreset_mode_is_refused_at_construction_with_one_sentence
 )
 def test_wrong_arguments_are_refused_at_construction(case, wrong, words):
     with pytest.raises(ValueError, match=rf"^{words}"):
-        GymVectorEnv(case[0].removesuffix("_v0"), **{"num_envs": 2, **wrong})
+        GymVectorEnv(case[0], **{"num_envs": 2, **wrong})
     if "num_envs" not in wrong:
         with pytest.raises(ValueError, match=rf"^{words}"):
-            GymEnv(case[0].removesuffix("_v0"), **wrong)
+            GymEnv(case[0], **wrong)
 
 
 # ------------------------------------------------------------------------------------------- K5: autoreset (B15, B16)
@@ -330,10 +340,10 @@ def test_step_of_an_ended_game_is_refused_where_autoreset_is_disabled__B15(case)
     while not over.any():
         observation, _, terminated, truncated, _ = env.step(choose(observation["action_mask"], streams))
         over = terminated | truncated
-    before = everything(env._games.batch)
+    before = everything(env.games.batch)
     with pytest.raises(ResetNeeded, match=rf"^environments \[{np.flatnonzero(over)[0]}.*reset_mask"):
         env.step(choose(observation["action_mask"], streams))
-    assert everything(env._games.batch) == before
+    assert everything(env.games.batch) == before
     observation, _ = env.reset(options={"reset_mask": over})
     env.step(choose(observation["action_mask"], streams))
 
@@ -383,10 +393,10 @@ def test_partial_reset_starts_the_rows_of_its_mask_and_leaves_the_others_as_they
             observation, _ = env.reset(options={"reset_mask": terminated | truncated})
     where = np.array([True, False, False, True, False])
     options = {"reset_mask": where}
-    before = env._games.batch.state.copy()
+    before = env.games.batch.state.copy()
     seen, infos = env.reset(seed=[70, 71, None, None, 72], options=options)
     for i in range(5):
-        same = fields(env._games.batch.state[i : i + 1]) == fields(before[i : i + 1])
+        same = fields(env.games.batch.state[i : i + 1]) == fields(before[i : i + 1])
         assert same == (not where[i])
         if not where[i]:
             assert row_of(seen, i) == row_of(observation, i)
@@ -410,10 +420,22 @@ def test_partial_reset_starts_the_rows_of_its_mask_and_leaves_the_others_as_they
 def test_wrong_reset_mask_is_refused_and_nothing_has_moved(case, wrong):
     env = many(case, 4)
     env.reset(seed=1)
-    before = everything(env._games.batch)
+    before = everything(env.games.batch)
     with pytest.raises(ValueError, match=r"^reset_mask must be 4 bools, not all False"):
         env.reset(options={"reset_mask": wrong})
-    assert everything(env._games.batch) == before
+    assert everything(env.games.batch) == before
+
+
+@each_game
+def test_another_reset_option_is_refused_and_nothing_has_moved(case):
+    env, single = many(case, 4), one(case).unwrapped
+    env.reset(seed=1)
+    before = everything(env.games.batch)
+    with pytest.raises(ValueError, match=r"^reset\(\) knows no option 'num_players'; it knows reset_mask"):
+        env.reset(options={"num_players": 2})
+    assert everything(env.games.batch) == before
+    with pytest.raises(ValueError, match=r"^reset\(\) knows no option 'num_players'; it knows none"):
+        single.reset(options={"num_players": 2})
 
 
 # ------------------------------------------------------------------------------------------- K6: seeds and rows (B19)
@@ -470,7 +492,7 @@ def test_other_actions_in_row_0_leave_the_others_as_they_were__B19(case):
 def test_int_seed_is_seed_plus_i_and_the_deal_is_that_of_the_batch_and_the_aec_env__B19(case):
     env = many(case, 4)
     by_int = frozen(env.reset(seed=20))
-    states, seats = env._games.batch.state.copy(), env._games.seat.copy()
+    states, seats = env.games.batch.state.copy(), env.games.seat.copy()
     assert frozen(env.reset(seed=[20, 21, 22, 23])) == by_int
     assert frozen(env.reset(seed=np.int64(20))) == by_int
     assert frozen(env.reset(seed=(20, 21, 22, 23))) == by_int
@@ -478,14 +500,14 @@ def test_int_seed_is_seed_plus_i_and_the_deal_is_that_of_the_batch_and_the_aec_e
     single = one(case).unwrapped
     for i in range(4):
         _, info = single.reset(seed=20 + i)
-        inner = single._vector._games.batch
+        inner = single._vector.games.batch
         assert fields(inner.state) == fields(states[i : i + 1])
         assert info["seat"] == seats[i]
     still = many(case, 4, learner_seat=int(new_batch(case, 1, 20).to_move[0]))  # nobody moves before this seat
     still.reset(seed=20)
-    raw = door(case).raw_env(**case[1])
+    raw = api(case).raw_env(**case[1])
     raw.reset(seed=20)
-    assert fields(still._games.batch.state[:1]) == fields(raw._batch.state) == fields(new_batch(case, 1, 20).state)
+    assert fields(still.games.batch.state[:1]) == fields(raw._batch.state) == fields(new_batch(case, 1, 20).state)
 
 
 @every_case
@@ -550,7 +572,7 @@ def test_global_generators_are_neither_used_nor_touched__B18(case):
 @every_mode
 def test_mask_of_a_row_that_goes_on_is_the_legal_set_and_never_empty__B06(case, mode):
     env = many(case, 32, mode)
-    batch, games = env._games.batch, env._games
+    batch, games = env.games.batch, env.games
     observation, infos = env.reset(seed=1)
     streams, over = policy_streams(32, 1), np.zeros(32, np.bool_)
     ended, sizes = 0, set()
@@ -585,7 +607,7 @@ def test_mask_allows_exactly_what_the_core_takes__B06(case):
     for _ in range(8):
         for action in range(env.single_action_space.n):
             for i in range(4):
-                clone = env._games.batch.clone()
+                clone = env.games.batch.clone()
                 if observation["action_mask"][i, action]:
                     clone.step(np.full(4, action), np.arange(4) == i)
                 else:
@@ -602,12 +624,12 @@ def test_illegal_action_that_loses_ends_its_own_episode_at_minus_1__B04(case):
     legal = observation["action_mask"].argmax(axis=1)
     actions = legal.copy()
     actions[1] = observation["action_mask"][1].argmin()
-    before = fields(env._games.batch.state[1:2])
+    before = fields(env.games.batch.state[1:2])
     after, reward, terminated, truncated, infos = env.step(actions)
     expected, expected_reward, *_ = twin.step(legal)
     assert (reward[1], terminated[1], truncated[1]) == (-1.0, True, False)
     assert infos["illegal_action"].tolist() == infos["_illegal_action"].tolist() == [False, True, False]
-    assert fields(env._games.batch.state[1:2]) == before  # it was not played, nor anything in its place
+    assert fields(env.games.batch.state[1:2]) == before  # it was not played, nor anything in its place
     assert not after["action_mask"][1].any()
     assert not infos["action_mask"][1].any()
     assert (after["observation"][1] == observation["observation"][1]).all()
@@ -630,10 +652,10 @@ def test_illegal_action_in_the_single_env_loses_or_is_an_error__B04(case):
     assert (reward, terminated, truncated, info["illegal_action"]) == (-1.0, True, False, True)
     env = one(case, illegal_action="error").unwrapped
     env.reset(seed=1)
-    before = everything(env._vector._games.batch)
+    before = everything(env._vector.games.batch)
     with pytest.raises(IllegalAction, match=rf"action {illegal} \(.*\) is not legal; legal are .*no game has moved"):
         env.step(illegal)
-    assert everything(env._vector._games.batch) == before
+    assert everything(env._vector.games.batch) == before
     env.step(int(observation["action_mask"].argmax()))
 
 
@@ -650,12 +672,12 @@ def test_illegal_action_that_is_an_error_moves_no_game__B04(case, mode):
         row = step % 6
         if not over[row]:
             wrong = int(observation["action_mask"][row].argmin())
-            before = everything(env._games.batch), env._games._players.streams.tobytes()
+            before = everything(env.games.batch), env.games._players.streams.tobytes()
             spoilt = actions.copy()
             spoilt[row] = wrong
             with pytest.raises(IllegalAction, match=rf"^environment {row}: action {wrong} \(.*no game has moved\.$"):
                 env.step(spoilt)
-            assert (everything(env._games.batch), env._games._players.streams.tobytes()) == before
+            assert (everything(env.games.batch), env.games._players.streams.tobytes()) == before
         seen = env.step(actions)
         assert frozen(seen) == frozen(twin.step(choose(expected["action_mask"], other)))
         observation, expected = seen[0], seen[0]
@@ -696,21 +718,21 @@ def test_wrong_actions_are_refused_and_nothing_has_moved__B22(case):
     observation, _ = env.reset(seed=1)
     count = env.single_action_space.n
     good = observation["action_mask"].argmax(axis=1)
-    before = everything(env._games.batch)
+    before = everything(env.games.batch)
     for wrong in (good[:2], good[:, None], good.astype(np.float32), good == 0, int(good[0]), None, ["0", "1", "2"]):
         with pytest.raises(ValueError, match=r"^actions must be 3 integers"):
             env.step(wrong)
     for wrong in (-1, count, -count, 2**40):
         with pytest.raises(ValueError, match=rf"^actions must lie in 0 to {count - 1}, got {wrong}\.$"):
             env.step([good[0], wrong, good[2]])
-    assert everything(env._games.batch) == before
+    assert everything(env.games.batch) == before
     single = one(case).unwrapped
     alone, _ = single.reset(seed=1)
-    before = everything(single._vector._games.batch)
+    before = everything(single._vector.games.batch)
     for wrong in (np.array([0]), 0.0, True, None, "0", [0], -1, count, np.float32(0)):
         with pytest.raises(ValueError, match=r"action"):
             single.step(wrong)
-    assert everything(single._vector._games.batch) == before
+    assert everything(single._vector.games.batch) == before
     action = int(alone["action_mask"].argmax())
     seen = [
         frozen((single.reset(seed=1), single.step(kind(action))))
@@ -724,12 +746,12 @@ def test_wrong_actions_are_refused_and_nothing_has_moved__B22(case):
 
 def compare_with_replays(case, env, episodes):
     """Every episode's return against its deal and actions played again in the core; returns the learner's seats."""
-    diary = Diary(env._games)
+    diary = Diary(env.games)
     steps = 60
     drive = Drive(env, steps, 100)
     while sum(len(row) for row in drive.returns) < episodes:
         steps *= 2
-        diary = Diary(env._games)
+        diary = Diary(env.games)
         drive = Drive(env, steps, 100)
     seats = []
     for i in range(env.num_envs):
@@ -766,7 +788,7 @@ def test_episodes_return_is_the_core_payoff_of_a_drawn_seat__B08(case, mode):
 
 @pytest.mark.parametrize(("game", "players"), COUNTS)
 def test_100_games_with_every_number_of_players_are_paid_right__B35(game, players):
-    case = f"{game}_v0", {"num_players": players}
+    case = game, {"num_players": players}
     assert len(compare_with_replays(case, many(case, 16), 100)) >= 100
     record("Gymnasium `make`, `make_vec`", game, players, "works", "mask in the observation and in `infos`")
 
@@ -824,7 +846,7 @@ def test_spaces_of_the_single_env_contain_every_observation__B21(case):
 @every_mode
 def test_what_was_returned_never_changes_later_and_shares_no_memory__B26(case, mode):
     env = many(case, 4, mode)
-    games = env._games
+    games = env.games
     owners = (env, games, games.batch, games._players)
     owned = [value for owner in owners for value in vars(owner).values() if isinstance(value, np.ndarray)]
     streams, rng, kept, previous = policy_streams(4, 1), np.random.default_rng(1), [], []
@@ -931,15 +953,15 @@ def test_copy_of_the_vector_env_goes_on_identically_and_apart__B25(case, mode, d
     for _ in range(2):
         _, observation = advance(env, observation, streams, 15)
         twin, other = duplicate(env), streams.copy()
-        before = everything(env._games.batch)
+        before = everything(env.games.batch)
         ahead, _ = advance(twin, observation, other.copy(), 15)
-        assert everything(env._games.batch) == before
-        kept = everything(twin._games.batch)
+        assert everything(env.games.batch) == before
+        kept = everything(twin.games.batch)
         seen, _ = advance(duplicate(env), observation, other.copy(), 15)
         assert first_difference(ahead, seen) is None
         original, observation = advance(env, observation, streams, 15)
         assert first_difference(ahead, original) is None
-        assert everything(twin._games.batch) == kept
+        assert everything(twin.games.batch) == kept
 
 
 @every_case
@@ -1123,8 +1145,8 @@ def test_wrappers_stack__B15(case, mode):
 @pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_asyncvectorenv_gives_the_same_as_in_one_process__B52(case, context):
-    """With a warm parent; 'module:' before the id imports what registers it and the policies in a new process."""
-    make = partial(gymnasium.make, f"agents:{gym_id(case)}", opponents=MIXED, **case[1])
+    """With a warm parent; 'module:' before the id imports what registers it in a new process."""
+    make = partial(gymnasium.make, f"llama_envs:{gym_id(case)}", opponents=MIXED, **case[1])
     reference = Drive(SyncVectorEnv([make] * 2, autoreset_mode=SAME_STEP), 60, 1, illegal=0.02)
     env = AsyncVectorEnv([make] * 2, context=context, autoreset_mode=SAME_STEP)
     try:
@@ -1138,7 +1160,7 @@ def test_asyncvectorenv_gives_the_same_as_in_one_process__B52(case, context):
 @each_game
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_policy_object_as_opponent_reaches_workers__B52(case):
-    policy = make_policy("heuristic", door(case).batch(1, **case[1]).game)
+    policy = make_policy("heuristic", game_of(case))
     make = partial(one, case, policy)
     env = AsyncVectorEnv([make] * 2, context="fork")
     try:
@@ -1148,7 +1170,7 @@ def test_policy_object_as_opponent_reaches_workers__B52(case):
     assert first_difference(workers.seen, Drive(many(case, 2, opponents=policy), 40, 1).seen) is None
 
 
-# ------------------------------------------------------------------------------------------ other doors, imports (B36)
+# ------------------------------------------------------------------------------------------ other APIs, imports (B36)
 
 
 @each_game
@@ -1186,25 +1208,20 @@ envs = gymnasium.make_vec({gym_id(case)!r}, num_envs=4)
 observation, info = env.reset(seed=3)
 env.step(int(info["action_mask"].argmax()))
 print(observation["observation"].tolist() == envs.reset(seed=3)[0]["observation"][0].tolist())
-import agents
-env = gymnasium.make({gym_id(case)!r}, opponents="heuristic")
+env = gymnasium.make({gym_id(case)!r}, opponents=["heuristic", "baseline"])
 env.reset(seed=3)
-print([name for name in ("torch", "stable_baselines3", "pygame") if name in sys.modules])
+print([name for name in ("torch", "stable_baselines3", "pygame", "agents") if name in sys.modules])
 """
     assert run_python(code).splitlines() == ["True", "[]"]
 
 
-def test_make_imports_the_package_that_its_id_names():
-    code = "import gymnasium; print(gymnasium.make('llama_envs:llama_envs/Lama-v0').reset(seed=1)[1]['seat'] >= 0)"
-    assert run_python(code) == "True"
+@each_game
+def test_make_imports_the_package_that_its_id_names(case):
+    code = "import gymnasium, sys; print(gymnasium.make(sys.argv[1]).reset(seed=1)[1]['seat'] >= 0)"
+    assert run_python(code, f"llama_envs:{gym_id(case)}") == "True"
 
 
-def test_opponent_that_is_not_registered_is_named_with_what_registers_it():
-    code = """
-import gymnasium, llama_envs
-try:
-    gymnasium.make("llama_envs/Lama-v0", opponents="heuristic")
-except ValueError as error:
-    print(error)
-"""
-    assert "import agents" in run_python(code)
+@each_game
+def test_an_opponent_that_nobody_knows_is_named_with_those_that_are_known(case):
+    with pytest.raises(ValueError, match=r"^unknown policy 'nobody'; known are .*heuristic.*package\.module:Name"):
+        gymnasium.make(gym_id(case), opponents="nobody")

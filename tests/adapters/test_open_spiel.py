@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
-from tests.compat import COUNTS, record
 from open_spiel.python import policy as spiel_policy
 from open_spiel.python.algorithms import cfr, expected_game_score, exploitability, ismcts, mcts
 from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
 from open_spiel.python.tests import games_sim_test
-from tests.oracles.lama import LamaReferee
-from tests.oracles.llama_llama import LlamaLlamaReferee
-from tests.cases import CHECKOUT, Case, every_case, game_of, run_python
 
 import llama_envs.adapters.open_spiel as adapter
 from llama_envs.core.registry import config_type, game_names, make_game
 from llama_envs.llama_llama.deck import Card, Combination, Deck, load_deck
+from tests.cases import CHECKOUT, Case, every_case, game_of, run_python
+from tests.compat import COUNTS, record
+from tests.oracles.lama import LamaReferee
+from tests.oracles.llama_llama import LlamaLlamaReferee
 
 SMALL = "python_lama(num_players=2,num_ranks=2,copies=2,hand_size=1,max_rounds=1,single_round_terminates=True)"
 TINY = "python_lama(num_players=2,num_ranks=2,copies=3,hand_size=2,max_rounds=1,single_round_terminates=True)"
@@ -153,19 +153,6 @@ def test_the_range_of_players_is_that_of_the_configs() -> None:
 def test_a_wrong_parameter_is_one_sentence(name: str, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pyspiel.load_game(name, parameters)
-
-
-def test_a_missing_open_spiel_is_one_sentence_that_says_what_to_install() -> None:
-    code = """
-import sys
-sys.modules["pyspiel"] = None
-try:
-    import llama_envs.adapters.open_spiel
-except ImportError as error:
-    print(error, error.__suppress_context__)
-"""
-    expected = "llama_envs.adapters.open_spiel needs OpenSpiel: pip install 'llama-envs[openspiel]'. True"
-    assert run_python(code) == expected
 
 
 def test_registering_compiles_nothing() -> None:

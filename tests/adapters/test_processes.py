@@ -16,12 +16,13 @@ import pytest
 import supersuit
 import torch
 from gymnasium.vector import AsyncVectorEnv
-from tests.cases import ROOMS, door, each_game, everything, new_batch, play, play_in_worker
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 import llama_envs  # noqa: F401  (registers the ids)
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.errors import IllegalAction
+from llama_envs.core.registry import spec_of
+from tests.cases import FIRST_CASES, api, each_game, everything, new_batch, play, play_in_worker
 
 METHODS = ("fork", "forkserver", "spawn")
 SEEDS = (1, 2, 3)
@@ -31,10 +32,10 @@ WORKERS = 2
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 
 every_method = pytest.mark.parametrize("method", METHODS)
-FIRST = [(room.door, room.configs[0]) for room in ROOMS]
+FIRST = [case.values[0] for case in FIRST_CASES]
 TASKS = [(case, seed) for case in FIRST for seed in SEEDS]
 
-# a fresh interpreter takes seconds to import everything: the rooms take turns there
+# a fresh interpreter takes seconds to import everything: the games take turns there
 method_and_case = pytest.mark.parametrize(
     ("method", "case"),
     [("fork", case) for case in FIRST] + [("forkserver", FIRST[0]), ("spawn", FIRST[-1])],
@@ -45,8 +46,8 @@ method_and_case = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def warm():
     """The parent has run every kernel."""
-    for room in ROOMS:
-        play(new_batch((room.door, room.configs[0]), 4, 0, autoreset=True), 20, policy_streams(4, 0))
+    for case in FIRST:
+        play(new_batch(case, 4, 0, autoreset=True), 20, policy_streams(4, 0))
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +56,8 @@ def serial():
 
 
 def gym_env(case):
-    """A function that makes the room's Gymnasium environment; it imports what it needs, as a fresh process must."""
-    name = case[0].removesuffix("_v0")
-    env_id = next(i for i, spec in gymnasium.registry.items() if spec.kwargs.get("game") == name)
-    return partial(gymnasium.make, f"llama_envs:{env_id}", **case[1])
+    """A function that makes the game's Gymnasium environment; it imports what it needs, as a fresh process must."""
+    return partial(gymnasium.make, f"llama_envs:{spec_of(case[0]).gymnasium_id}", **case[1])
 
 
 def choose(masks, rng):
@@ -79,8 +78,8 @@ each_copy = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 @each_copy
 def test_game_batch_and_environments_survive_a_copy_together__B25(case, copied):
     """One object that holds them all, as a checkpoint does: the game stays the same object, the rest is apart."""
-    batch, raw = new_batch(case, 5, 1), door(case).raw_env(**case[1])
-    env, parallel = door(case).env(**case[1]), door(case).parallel_env(**case[1])
+    batch, raw = new_batch(case, 5, 1), api(case).raw_env(**case[1])
+    env, parallel = api(case).env(**case[1]), api(case).parallel_env(**case[1])
     for each in (raw, env, parallel):
         each.reset(seed=2)
     raw.step(int(np.flatnonzero(raw.observe(raw.agent_selection)["action_mask"])[0]))
@@ -139,7 +138,7 @@ def test_sb3_subproc_vec_env_plays_as_the_serial_one__B52(method, case):
 
 @each_game
 def test_supersuit_on_two_processes_plays_as_on_one(case):
-    single = supersuit.pettingzoo_env_to_vec_env_v1(door(case).parallel_env(**case[1]))
+    single = supersuit.pettingzoo_env_to_vec_env_v1(api(case).parallel_env(**case[1]))
     traces = []
     for num_cpus in (0, WORKERS):
         env = supersuit.concat_vec_envs_v1(single, WORKERS, num_cpus=num_cpus)
@@ -164,13 +163,13 @@ class Deals(torch.utils.data.Dataset):
     """Item i is what a random game of a warm, shared batch shows."""
 
     def __init__(self):
-        self.batches = [new_batch((room.door, room.configs[0]), 3, 1, autoreset=True) for room in ROOMS]
+        self.batches = [new_batch(case, 3, 1, autoreset=True) for case in FIRST]
 
     def __len__(self):
         return 6
 
     def __getitem__(self, i):
-        batch = self.batches[i % 2].clone()
+        batch = self.batches[i % len(self.batches)].clone()
         batch.reset(seed=i)
         return play(batch, 30, policy_streams(3, i)).digest()
 

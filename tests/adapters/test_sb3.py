@@ -14,35 +14,40 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
-from tests.cases import (
-    CASES,
-    CHECKOUT,
-    ROOMS,
-    TRUNCATING_CASES,
-    Diary,
-    door,
-    each_game,
-    each_truncating,
-    every_case,
-    everything,
-    fields,
-    new_batch,
-)
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from scipy import stats
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
-import agents  # noqa: F401  (registers the shipped policies)
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.chance import sample_legal
 from llama_envs.core.errors import IllegalAction
-from llama_envs.policies.policy import RandomPolicy
+from llama_envs.core.registry import make_game, spec_of
+from llama_envs.policies import RandomPolicy, ScriptedPolicy
+from tests.cases import (
+    CASES,
+    CHECKOUT,
+    GAMES,
+    TRUNCATING_CASES,
+    Asked,
+    Diary,
+    api,
+    cases_of,
+    each_game,
+    each_truncating,
+    every_case,
+    everything,
+    fields,
+    game_of,
+    new_batch,
+)
 
 MIXED = {"random": 2.0, "heuristic": 1.0}
-SIMULTANEOUS = [room for room in ROOMS if door((room.door, {})).batch(1, **room.configs[0]).game.simultaneous]
+SIMULTANEOUS = [name for name in GAMES if make_game(name).simultaneous]
+# configurations in which seats are often paid something before they had a turn
+EARLY = [(name, cases_of(name).PAID_EARLY) for name in GAMES if hasattr(cases_of(name), "PAID_EARLY")]
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +56,7 @@ def one_thread():
 
 
 def make(case, num_envs=8, opponents="random", **more):
-    return SB3VecEnv(case[0].removesuffix("_v0"), num_envs, opponents, **more, **case[1])
+    return SB3VecEnv(case[0], num_envs, opponents, **more, **case[1])
 
 
 def choose(masks, streams):
@@ -128,9 +133,7 @@ def replayed(raw, seat, actions):
 @pytest.mark.parametrize("case", [*CASES, *TRUNCATING_CASES])
 def test_random_opponents_in_one_kernel_play_as_those_that_are_asked_move_by_move(case):
     """Observations, rewards, ends, infos, masks and all streams, with a learner in any seat, reseeding and resets."""
-    fast, slow = make(case, 40, seed=5), make(case, 40, seed=5)
-    assert fast.games._all_random
-    slow.games._all_random = False
+    fast, slow = make(case, 40, seed=5), make(case, 40, Asked(RandomPolicy()), seed=5)
     assert (fast.reset() == slow.reset()).all()
     streams = policy_streams(40, 6)
     ended = 0
@@ -156,18 +159,25 @@ def test_random_opponents_in_one_kernel_play_as_those_that_are_asked_move_by_mov
     assert ended > 40
 
 
-@pytest.mark.parametrize("opponents", ["heuristic", ["random", "heuristic"], {"random": 1, "heuristic": 2}], ids=str)
-def test_other_opponents_are_asked_move_by_move(opponents):
-    assert not make(("lama_v0", {}), 2, opponents).games._all_random
-    assert make(("lama_v0", {}), 2, ["random", "random"]).games._all_random
+@each_game
+@pytest.mark.parametrize("opponents", ["random", "heuristic", ["random", "heuristic"], MIXED], ids=str)
+def test_opponents_that_are_kernels_are_never_asked(case, opponents, monkeypatch):
+    def asked(self, view):
+        raise AssertionError("asked")
+
+    for kind in (RandomPolicy, ScriptedPolicy):
+        monkeypatch.setattr(kind, "act", asked)
+    env = make(case, 8, opponents, seed=1)
+    Transitions(env, 0, policy_streams(8, 1), episodes=3)
 
 
-def test_a_random_policy_of_the_users_own_is_asked():
+@each_game
+def test_a_random_policy_of_the_users_own_is_asked(case):
     spy = Spy()
-    env = make(("lama_v0", {}), 8, spy, seed=1)
+    env = make(case, 8, spy, seed=1)
     env.reset()
     env.step(choose(get_action_masks(env), policy_streams(8, 1)))
-    assert sum(len(view) for view in spy.views) >= 8 * 2
+    assert sum(len(view) for view in spy.views) >= 8
 
 
 # --------------------------------------------------------------------------------------------------- K3: whose reward
@@ -182,7 +192,7 @@ def compare_with_replays(case, opponents):
     env = make(case, 64, opponents, seed=100)
     diary = Diary(env.games)
     transitions = Transitions(env, 0, policy_streams(64, 7), episodes=500)
-    raw, seats, ended_by, paid_early = door(case).raw_env(**case[1]), Counter(), Counter(), 0
+    raw, seats, ended_by, paid_early = api(case).raw_env(**case[1]), Counter(), Counter(), 0
     for i in range(64):
         raw.reset(seed=100 + i)
         learners = iter(transitions.of[i])
@@ -217,9 +227,8 @@ def test_1000_games_are_those_of_the_aec_env_and_pay_the_learners_seat_on_its_ow
     assert ended_by[False] > 10  # an opponent's did, inside the learner's step
 
 
-def test_what_a_seat_is_paid_before_its_first_decision_comes_with_its_first_reward__B09():
-    """With one card each, rounds of L.L.A.M.A. often end before everybody had a turn."""
-    case = "lama_v0", {"num_players": 3, "hand_size": 1, "reward": "score"}
+@pytest.mark.parametrize("case", EARLY)
+def test_what_a_seat_is_paid_before_its_first_decision_comes_with_its_first_reward__B09(case):
     assert compare_with_replays(case, "heuristic")[2] > 100
 
 
@@ -229,7 +238,7 @@ def test_each_fixed_seat_is_paid_its_own_payoff__B08(case):
         env = make(case, 16, learner_seat=seat, seed=3)
         diary = Diary(env.games)
         transitions = Transitions(env, 0, policy_streams(16, 7), each=1)
-        raw = door(case).raw_env(**case[1])
+        raw = api(case).raw_env(**case[1])
         for i in range(16):
             raw.reset(seed=3 + i)
             returns, running = [], 0.0
@@ -331,7 +340,7 @@ def test_an_int_seed_is_seed_plus_i_for_env_i(case):
 @every_case
 def test_deal_of_a_seed_is_that_of_the_aec_env_and_the_batch__B19(case):
     env = make(case, 4, seed=50)
-    raw = door(case).raw_env(**case[1])
+    raw = api(case).raw_env(**case[1])
     for i in range(4):
         raw.reset(seed=50 + i)
         assert fields(raw._batch.state) == fields(env.games.batch.state[i : i + 1])
@@ -615,26 +624,20 @@ class Spy(RandomPolicy):
 def test_opponents_see_what_the_learner_would_see_in_their_seat__B28(case):
     spy = Spy()
     env = make(case, 16, spy, seed=1)
-    batch, players, shown = env.games.batch, env.games._players, 0
-    act = players.act
+    batch, shown, act = env.games.batch, 0, spy.act
 
-    def checked(actions):
-        seats, expected = batch.to_move.copy(), batch.observation.copy()
-        rows = np.flatnonzero((seats >= 0) & (seats != env.games.seat))
-        spy.views.clear()
-        waiting = act(actions)
+    def checked(view):
         nonlocal shown
-        assert (np.flatnonzero(waiting) == rows).all()
-        if len(rows):
-            (view,) = spy.views
-            assert view.observation.tobytes() == expected[rows].tobytes()
-            assert view.observation.shape[1:] == env.observation_space.shape
-            assert (view.mask == batch.action_mask[rows]).all()
-            assert (view.seat == seats[rows]).all()
-            shown += len(rows)
-        return waiting
+        seats = batch.to_move.copy()
+        rows = np.flatnonzero((seats >= 0) & (seats != env.games.seat))
+        assert view.observation.tobytes() == batch.observation[rows].tobytes()
+        assert view.observation.shape[1:] == env.observation_space.shape
+        assert (view.mask == batch.action_mask[rows]).all()
+        assert (view.seat == seats[rows]).all()
+        shown += len(rows)
+        return act(view)
 
-    players.act = checked
+    spy.act = checked
     Transitions(env, 40, policy_streams(16, 1))
     assert shown > 200
 
@@ -694,7 +697,7 @@ def test_opponents_may_be_a_name_a_policy_a_list_or_weights(case):
 )
 def test_wrong_arguments_are_refused_in_one_sentence_that_names_them(case, options, says):
     with pytest.raises(ValueError, match=says) as refused:
-        SB3VecEnv(case[0].removesuffix("_v0"), **{"num_envs": 4, **options}, **case[1])
+        SB3VecEnv(case[0], **{"num_envs": 4, **options}, **case[1])
     assert "\n" not in str(refused.value)
 
 
@@ -718,14 +721,14 @@ def test_all_seats_are_for_simultaneous_games_only(case):
             make(case, 2 * players, seats="all")
 
 
-@pytest.mark.parametrize("room", SIMULTANEOUS, ids=lambda room: room.door)
-def test_all_seats_of_a_game_are_paid_what_the_parallel_env_pays(room):
-    for config in room.configs:
-        case = room.door, config
+@pytest.mark.parametrize("name", SIMULTANEOUS)
+def test_all_seats_of_a_game_are_paid_what_the_parallel_env_pays(name):
+    for config in cases_of(name).CONFIGS:
+        case = name, config
         players = env_players(case)
         env = make(case, 8 * players, seats="all", seed=3)
         transitions = Transitions(env, 60, policy_streams(8 * players, 1))
-        parallel = door(case).parallel_env(**config)
+        parallel = api(case).parallel_env(**config)
         for game in range(8):
             seen, _ = parallel.reset(seed=3 + game)
             rows = transitions.of[game * players : (game + 1) * players]
@@ -803,9 +806,8 @@ def learner(env, **more):
 
 
 def largest(case):
-    """The configuration of the room with the most actions."""
-    configs = next(room.configs for room in ROOMS if room.door == case[0])
-    return case[0], max(configs, key=lambda config: new_batch((case[0], config), 1, 0).game.num_actions)
+    """The configuration of the game with the most actions."""
+    return case[0], max(cases_of(case[0]).CONFIGS, key=lambda config: game_of((case[0], config)).num_actions)
 
 
 @each_game
@@ -914,8 +916,7 @@ def test_no_shipped_code_evaluates_without_masks_or_switches_validation_off__B04
 
 @each_game
 def test_make_vecs_env_becomes_an_sb3_env_of_the_same_games__B36(case):
-    gym_id = {"lama_v0": "llama_envs/Lama-v0", "llama_llama_v0": "llama_envs/LlamaLlama-v0"}[case[0]]
-    envs = gymnasium.make_vec(gym_id, num_envs=6, opponents="random", **case[1])
+    envs = gymnasium.make_vec(spec_of(case[0]).gymnasium_id, num_envs=6, opponents="random", **case[1])
     env = SB3VecEnv.from_vector_env(RecordEpisodeStatistics(envs))
     twin = make(case, 6)
     env.seed(5)

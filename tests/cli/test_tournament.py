@@ -19,7 +19,7 @@ from llama_envs.core.registry import make_game
 from llama_envs.evaluation.tournament import Tournament, make_plan
 from llama_envs.policies import View
 from tests.cases import CHECKOUT
-from tests.experiments.commands import call, said
+from tests.experiments.commands import call, sentence
 
 FILES = ("standings.csv", "pairwise.csv", "tables.csv", "games.parquet", "heatmap.png", "report.md")
 
@@ -125,7 +125,7 @@ def test_a_run_writes_tables_picture_report_command_versions_and_seed(
     assert "heuristic" in shown
     assert "report.md" in shown
     folder = tmp_path / "runs" / "x"
-    assert {path.name for path in folder.iterdir()} == {
+    assert {path.name for path in folder.iterdir() if path.name != ".lock"} == {
         *FILES, "one_vs_rest.csv", "timing.csv", "command.txt", "versions.json", "config.json", "parts",
     }  # fmt: skip
     assert (folder / "heatmap.png").read_bytes()[:4] == b"\x89PNG"
@@ -165,5 +165,5 @@ def test_bad_input_gives_one_sentence_and_leaves_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert call(module.main, arguments, tmp_path, monkeypatch) == 2
-    assert words in said(capsys.readouterr().err)
+    assert words in sentence(capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == []

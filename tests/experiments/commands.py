@@ -20,6 +20,9 @@ def call(
     return 0
 
 
-def said(text: str) -> str:
-    """What was printed, out of the frame that it may stand in, on one line."""
-    return " ".join(text.replace("│", " ").split())
+def sentence(errors: str) -> str:
+    """The one sentence that a command left on stderr."""
+    (line,) = errors.strip().splitlines()
+    assert line.startswith("error: ")
+    assert line.endswith(".")
+    return line.removeprefix("error: ")

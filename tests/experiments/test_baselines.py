@@ -12,7 +12,7 @@ from experiments import baselines
 from llama_envs.core.registry import game_specs, make_game, spec_of
 from llama_envs.policies import make_policy
 from llama_envs.policies.network import read_policy
-from tests.experiments.commands import call, said
+from tests.experiments.commands import call, sentence
 
 SHIPPED = {file.stem: file for spec in game_specs() for file in baselines.shipped(spec)}
 
@@ -105,8 +105,7 @@ def test_bad_options_are_refused_before_anything_is_made(
 ) -> None:
     before = digests()
     assert call(baselines.main, arguments, tmp_path, monkeypatch) == 2
-    shown = capsys.readouterr()
-    assert words in said(shown.err + shown.out)
+    assert words in sentence(capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == []
     assert digests() == before
 

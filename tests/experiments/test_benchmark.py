@@ -19,7 +19,7 @@ from llama_envs.core.registry import game_names, game_specs, make_game
 from llama_envs.evaluation.standings import Results, pairwise, standings
 from llama_envs.evaluation.tournament import Tournament, make_plan
 from llama_envs.policies.network import read_policy
-from tests.experiments.commands import call, said
+from tests.experiments.commands import call, sentence
 
 TINY = tuple(
     Setting(game, players, ("heuristic", "random", "nobody"), 4, 3, ("heuristic", "heuristic:0", "nobody:2"), 3, (), 0)
@@ -196,6 +196,5 @@ def test_impossible_options_give_one_sentence_and_leave_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert call(module.main, arguments, tmp_path, monkeypatch) == 2
-    shown = capsys.readouterr()
-    assert words in said(shown.err + shown.out)
+    assert words in sentence(capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == []

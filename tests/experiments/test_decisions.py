@@ -12,29 +12,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import agents  # noqa: F401
 from experiments.decisions import decisions, load_decisions, write_table
-from experiments.evaluate import evaluate, play
-from llama_envs.policies.policy import make_policy
 from llama_envs.core.recording import RecordedGame, position
-from llama_envs.core.registry import game_names, make_game
-
-ROOT = Path(__file__).parents[2]
+from llama_envs.core.registry import make_game
+from llama_envs.evaluation import play
+from tests.cases import CHECKOUT, GAMES
 
 
 def recorded(name: str, deals: int = 20, num_players: int = 3, seed: int = 5) -> list[RecordedGame]:
-    game = make_game(name, num_players=num_players)
     names = ["heuristic", *["random"] * (num_players - 1)]
-    games = play(game, [make_policy(entrant, game) for entrant in names], deals, seed, record=names)
-    return list(games.recorded)
+    return list(play(make_game(name, num_players=num_players), names, deals, seed, record=True).recorded)
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", GAMES)
 def test_recording_changes_no_number_and_keeps_every_game_in_order(name: str) -> None:
     game = make_game(name, num_players=2)
-    policies = [make_policy("heuristic", game), make_policy("random", game)]
-    plain = play(game, policies, 30, 1, games_at_once=16)
-    kept = play(game, policies, 30, 1, games_at_once=16, record=["heuristic", "random"])
+    plain = play(game, ["heuristic", "random"], 30, 1, games_at_once=16)
+    kept = play(game, ["heuristic", "random"], 30, 1, games_at_once=16, record=True)
     assert np.array_equal(plain.score, kept.score)
     assert np.array_equal(plain.win, kept.win)
     assert list(plain.recorded) == []
@@ -46,7 +40,7 @@ def test_recording_changes_no_number_and_keeps_every_game_in_order(name: str) ->
         assert [one.totals[seat] for seat in seats] == kept.score[deal, rotation].tolist()
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", GAMES)
 def test_every_decision_is_one_row_as_it_was_in_the_game(name: str) -> None:
     games = recorded(name)
     piece = "hand"
@@ -100,7 +94,7 @@ def test_wrong_requests_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"must end in \.csv or \.parquet, got .*table\.txt"):
         write_table(decisions(games), tmp_path / "table.txt")
     with pytest.raises(ValueError, match="cannot write"):
-        evaluate(games[0].game, ["random"] * 3, 2, 0, record=Path("/proc/nothing/games.jsonl"))
+        write_table(decisions(games), Path("/proc/nothing/table.csv"))
 
 
 def test_a_table_is_the_same_after_parquet(tmp_path: Path) -> None:
@@ -112,7 +106,7 @@ def test_a_table_is_the_same_after_parquet(tmp_path: Path) -> None:
 
 def test_a_hundred_thousand_decisions_take_seconds() -> None:
     game = make_game("llama_llama", num_players=4)
-    games = play(game, [make_policy("random", game)] * 4, 160, 0, record=["random"] * 4).recorded
+    games = play(game, ["random"] * 4, 160, 0, record=True).recorded
     decisions(games[:4])  # what is compiled once
     started = time.process_time()
     table = decisions(games)
@@ -124,7 +118,7 @@ def test_the_commands_record_and_read_a_file(tmp_path: Path) -> None:
     def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", f"experiments.{module}", *arguments],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300,
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, capture_output=True, text=True, timeout=300,
         )  # fmt: skip
 
     done = run("evaluate", "lama", "--policies", "heuristic", "random", "--deals", "8", "--record", "games.jsonl")

@@ -17,7 +17,7 @@ from llama_envs.core.registry import make_game
 from llama_envs.evaluation import compare
 from llama_envs.policies import make_policy
 from llama_envs.policies.network import load_value, read_policy
-from tests.experiments.commands import call, said
+from tests.experiments.commands import call, sentence
 
 pytestmark = pytest.mark.filterwarnings("ignore:rich is experimental")  # the progress bar of Stable-Baselines3
 
@@ -141,7 +141,7 @@ def test_bad_options_are_refused_and_write_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert call(distill.main, ["lama", "--name", "x", *arguments], tmp_path, monkeypatch) == 2
-    assert message in said(capsys.readouterr().err)
+    assert message in sentence(capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == []
 
 

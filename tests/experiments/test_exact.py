@@ -23,7 +23,7 @@ from experiments import exact
 from llama_envs.core import registry
 from llama_envs.policies.tabular import load_table
 from tests.cases import CHECKOUT
-from tests.experiments.commands import call, said
+from tests.experiments.commands import call, sentence
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +159,5 @@ def test_bad_options_are_refused_before_anything_is_solved(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert call(exact.main, arguments, tmp_path, monkeypatch) == 2
-    shown = capsys.readouterr()
-    assert words in said(shown.err + shown.out)
+    assert words in sentence(capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == []

@@ -14,6 +14,7 @@ CONFIGS: tuple[dict[str, Any], ...] = (
 )
 TRUNCATING: dict[str, Any] | None = {"num_players": 3, "max_rounds": 1}  # a limit cuts its episodes short
 SHORT: dict[str, Any] = {"target_score": 10}  # games of a few decisions
+PAID_EARLY = {"num_players": 3, "hand_size": 1, "reward": "score"}  # rounds often end before everybody had a turn
 CHANGED_RULE = ("LLAMA_PENALTY = 10\n", "LLAMA_PENALTY = 20\n")  # a constant in rules.py, and another one for it
 OTHER_RULES: list[tuple[str, dict[str, Any]]] = [  # other rules, by this field, of the same observations and actions
     ("next_starter", {"next_starter": "rotate"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from llama_envs.adapters.learner import LearnerGames
 from llama_envs.core.batch import policy_streams
 from llama_envs.evaluation import play
-from llama_envs.policies import Players, make_policy
+from llama_envs.policies import Players, RandomPolicy, ScriptedPolicy, make_policy
 from llama_envs.policies.view import kernel_of
 from tests.cases import Asked, each_game, every_case, everything, game_of, middle
 from tests.policies.kernels import counting, drawing, remembering
@@ -92,6 +93,52 @@ def test_a_policy_that_hides_its_kernel_is_asked_and_does_the_same(case):
     fast, slow = Learner(case, "heuristic"), Learner(case, Asked(make_policy("heuristic", game_of(case))))
     assert kernel_of(slow.games.opponents[0]) is None
     seen = [[step for step in learner.play(STEPS) if len(step) > 2] for learner in (fast, slow)]
+    assert seen[0] == seen[1]
+
+
+class OwnRandom(RandomPolicy):
+    """What a subclass does is its ``act``, not the kernel that it inherits."""
+
+    def act(self, view):
+        return view.mask.argmax(axis=1)
+
+
+class OwnScripted(ScriptedPolicy):
+    def act(self, view):
+        return view.mask.argmax(axis=1)
+
+
+class OwnKernel(OwnScripted):
+    @property
+    def kernel(self):
+        return remembering().kernel
+
+
+class SetKernel:
+    needs_worlds = True
+
+    def __init__(self):
+        self.kernel = remembering().kernel
+
+    def act(self, view):
+        return remembering().act(view)
+
+
+class Renamed(ScriptedPolicy):
+    """Another name and nothing else."""
+
+
+@each_game
+def test_a_class_that_inherits_a_kernel_but_has_its_own_act_is_asked(case):
+    game = game_of(case)
+    kernel = kernel_of(make_policy("heuristic", game))
+    assert kernel_of(OwnRandom()) is None
+    assert kernel_of(OwnScripted(kernel)) is None
+    assert kernel_of(pickle.loads(pickle.dumps(OwnScripted(kernel)))) is None
+    assert kernel_of(Renamed(kernel)).choose is kernel.choose
+    assert kernel_of(OwnKernel(kernel)).choose is remembering().kernel.choose
+    assert kernel_of(SetKernel()).choose is remembering().kernel.choose
+    seen = [Learner(case, opponent).play(STEPS)[::2] for opponent in (OwnRandom(), OwnScripted(kernel))]
     assert seen[0] == seen[1]
 
 
