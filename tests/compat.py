@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TypedDict
 
 from llama_envs.core.registry import game_names
+from tests.cases import GAMES, cases_of
 
 FILE = Path(__file__).with_name("compatibility.json")
 STATUSES = ("works", "unsupported")
-COUNTS = (*(("lama", players) for players in (2, 3, 6)), *(("llama_llama", players) for players in (2, 3, 4)))
+COUNTS = tuple((name, players) for name in GAMES for players in cases_of(name).COUNTS)
 
 
 class Cell(TypedDict):
-    """One game with one number of players behind one door of one library."""
+    """One game with one number of players in one API of one library."""
 
     library: str
     game: str
@@ -40,7 +41,7 @@ def record(library: str, game: str, players: int, status: str, note: str = "") -
     """Say what the running test found.
 
     Args:
-        library: the row of the table: the library, and which of its doors, as in "TorchRL, AEC".
+        library: the row of the table: the library, and which of its APIs, as in "TorchRL, AEC".
         game: the name of a game in the registry.
         players: how many seats were tested.
         status: "works", or "unsupported".

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.cases import CHECKOUT
 
 NOTEBOOKS = sorted((CHECKOUT / "notebooks").glob("*.ipynb"))

@@ -139,10 +139,16 @@ class GameAECEnv(AECEnv[str, ObsDict, "int | None"]):
         self.truncations = dict.fromkeys(self.agents, False)
 
     def last(self, observe: bool = True) -> tuple[ObsDict | None, float, bool, bool, dict[str, Any]]:
-        """Observation, reward since its last action, terminated, truncated and info of ``agent_selection``."""
+        """Of ``agent_selection``: observation, what it was paid since its last action, terminated, truncated, info."""
         self._playing()
-        result: tuple[ObsDict | None, float, bool, bool, dict[str, Any]] = super().last(observe)
-        return result
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
 
     def observe(self, agent: str) -> ObsDict:
         """A new observation dict of ``agent``."""

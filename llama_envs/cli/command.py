@@ -62,7 +62,7 @@ def parse_options(options: type[O], description: str, argv: Sequence[str] | None
         namespace={"__post_init__": _unchecked, "__doc__": options.__doc__},
         frozen=True,
     )
-    chosen = _parsed(lambda: tyro.cli(unchecked, description=description, prog=command_name(), args=argv))
+    chosen: Any = _parsed(lambda: tyro.cli(unchecked, description=description, prog=command_name(), args=argv))
     return run_or_exit(lambda: options(**{name: getattr(chosen, name) for name in own}))
 
 

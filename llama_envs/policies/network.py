@@ -40,8 +40,8 @@ FORMAT = "llama_envs policy 1"
 INPUTS = ("observation", "action_mask")
 ACTIVATIONS = ("tanh", "relu")
 PARTS = ("policy", "value")
-# Rows that are multiplied at a time, however many there are: so no row's sums depend on the others. Larger blocks are no
-# faster, and BLAS shares them among threads, which takes ten times as long.
+# Rows that are multiplied at a time, however many there are: so no row's sums depend on the others. Larger blocks are
+# no faster, and BLAS shares them among threads, which takes ten times as long.
 BLOCK = 4
 
 Arrays = dict[str, npt.NDArray[np.float32]]

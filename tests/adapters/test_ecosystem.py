@@ -32,8 +32,9 @@ from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.envs.utils import check_env_specs
 
 from llama_envs.adapters.sb3 import SB3VecEnv
-from llama_envs.core.registry import spec_of
-from tests.cases import CHECKOUT, api, new_batch
+from llama_envs.core.registry import make_game, spec_of
+from tests import cases
+from tests.cases import CHECKOUT, api, cases_of, new_batch
 from tests.compat import record
 
 GAMES = 100
@@ -46,14 +47,10 @@ AGILERL = (
     "requires tensordict==0.13.0, and the pinned TorchRL needs 0.14.3"
 )
 
+REWARDS = ({}, {"reward": "score"}, {"reward": "rank"})
 CASES = {
-    "lama": ({"num_players": 2}, {"num_players": 3, "reward": "score"}, {"num_players": 6, "reward": "rank"}),
-    "llama_llama": ({"num_players": 2}, {"num_players": 3, "reward": "score"}, {"num_players": 4, "reward": "rank"}),
+    name: [{"num_players": n, **more} for n, more in zip(cases_of(name).COUNTS, REWARDS, strict=True)] for name in cases.GAMES
 }
-SHORT = {
-    "lama": {"target_score": 10},
-    "llama_llama": {"num_rounds": 1, "pass_counts": (2, 1, 1, 1)},
-}  # for libraries that are slow
 
 
 class Cell(NamedTuple):
@@ -72,7 +69,8 @@ class Cell(NamedTuple):
 
     @property
     def short(self):
-        return Cell(self.game, {**self.config, **SHORT[self.game]})
+        """For libraries that are slow."""
+        return Cell(self.game, {**self.config, **cases_of(self.game).SHORT})
 
     def make(self, kind, **more):
         return getattr(api(self.case), kind)(**self.config, **more)
@@ -86,9 +84,9 @@ def cells(*games):
     return pytest.mark.parametrize("cell", every, ids=[f"{cell.game}-{cell.players}" for cell in every])
 
 
-every_cell = cells("lama", "llama_llama")
-turns = cells("lama")  # the game in which one seat moves at a time
-together = cells("llama_llama")  # the game in which all seats decide at once
+every_cell = cells(*cases.GAMES)
+turns = cells(*(name for name in cases.GAMES if not make_game(name).simultaneous))  # one seat moves at a time
+together = cells(*(name for name in cases.GAMES if make_game(name).simultaneous))  # all seats decide at once
 
 
 class Played:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cases import run_python
+
+from tests.cases import GAMES, run_python
 
 NO_RAY = "import sys; sys.modules['ray'] = None; "
 
@@ -18,7 +19,7 @@ def test_the_adapter_names_what_to_install() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["experiments.train_rllib", "lama"], ["experiments.evaluate", "lama", "--ray", "--deals", "2"]],
+    [["experiments.train_rllib", GAMES[0]], ["experiments.evaluate", GAMES[0], "--ray", "--deals", "2"]],
     ids=["train_rllib", "evaluate"],
 )
 def test_the_commands_name_what_to_install_and_leave_nothing(command: list[str], tmp_path: Path) -> None:

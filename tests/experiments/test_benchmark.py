@@ -101,6 +101,7 @@ def test_failures_are_among_the_findings() -> None:
     assert "`b` failed (RuntimeError: no) and is not rated." in "\n".join(findings([measured(failed)]))
 
 
+@pytest.mark.exhaustive
 def test_a_small_benchmark_writes_a_report_whose_commands_give_its_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,11 @@ def test_a_table_that_differs_is_named_and_written_anew(tmp_path: Path, monkeypa
     assert text.endswith("after\n")
 
 
+def test_a_block_that_nobody_writes_is_an_error() -> None:
+    with pytest.raises(ValueError, match="a generated block is not known: 'nothing'"):
+        docs.generated("<!-- generated: nothing -->\n<!-- end -->")
+
+
 def test_every_cell_of_the_compatibility_table_comes_from_a_test_that_exists() -> None:
     assert "compatibility" in BLOCKS
     cells = kept()

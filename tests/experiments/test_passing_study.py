@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import passing_study
+from experiments import passing_study, quitting_study
 from experiments.passing_play import (
     SWITCHES,
     GoalsSeen,
@@ -398,6 +398,14 @@ def test_bad_options_are_refused_in_one_sentence(changes, words: str, tmp_path: 
     with pytest.raises(ValueError, match=re.escape(words)):
         passing_study.run(small(tmp_path / "out", **changes))
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("study", [passing_study, quitting_study])
+def test_a_run_to_try_it_leaves_the_published_report_alone(study) -> None:
+    name = study.__name__.removeprefix("experiments.").removesuffix("_study")
+    assert study.Options().folder == Path("experiments/reports") / name
+    for partial in (study.Options(quick=True), study.Options(only=tuple(study.PARTS)[:1])):
+        assert partial.folder.parts[0] == "runs"
 
 
 @pytest.mark.parametrize("module", ["passing_study", "quitting_study"])

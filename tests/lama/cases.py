@@ -21,6 +21,8 @@ OTHER_RULES: list[tuple[str, dict[str, Any]]] = [  # other rules, by this field,
     ("first_player", {"first_player": 1}),
     ("max_rounds", {"max_rounds": 10}),
 ]
+POINTS_PER_REWARD = 10  # of the reward "score"
+COUNTS = (2, 3, 6)  # numbers of players in the compatibility table
 
 GOLDENS: list[tuple[dict[str, Any], int]] = [
     *(({"num_players": n}, n) for n in range(2, 7)),

@@ -29,6 +29,8 @@ OTHER_RULES: list[tuple[str, dict[str, Any]]] = [  # other rules, by this field,
     ("pass_counts", {"pass_counts": (4, 3, 1, 2)}),
     ("dummy_displays", {"dummy_displays": {2: (1, 2), 3: (1,)}}),
 ]
+POINTS_PER_REWARD = 50  # of the reward "score"
+COUNTS = (2, 3, 4)  # numbers of players in the compatibility table
 
 GOLDENS: list[tuple[dict[str, Any], int]] = [
     *(({"num_players": n}, n) for n in (2, 3, 4)),

@@ -197,7 +197,7 @@ def test_a_game_that_plays_differently_in_plain_python_is_named() -> None:
         check_game(make_overflowing(kuhn.Config()), games=40)
 
 
-@pytest.mark.parametrize("change, missing", [
+@pytest.mark.parametrize(("change", "missing"), [
     ({"rules": kuhn.RULES._replace(observe=None)}, "a kernel observe with 4 arguments"),
     ({"rules": kuhn.RULES._replace(apply=kuhn.observe)}, "a kernel apply with 3 arguments"),
     ({"state_dtype": np.dtype([f for f in kuhn.STATE.descr if f[0] and f[0] != "rounds"])}, "no field 'rounds'"),

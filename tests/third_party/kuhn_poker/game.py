@@ -16,8 +16,8 @@ from llama_envs.core.validation import check_int
 DEAL, PASS, BET, CARDS = 1, 0, 1, 3
 STATE = np.dtype(
     [
-        ("to_move", np.int8), ("chance", np.int8), ("terminated", np.bool_), ("truncated", np.bool_), ("rounds", np.int8),
-        ("reward", np.float32, (2,)), ("total", np.int16, (2,)),
+        ("to_move", np.int8), ("chance", np.int8), ("terminated", np.bool_), ("truncated", np.bool_),
+        ("rounds", np.int8), ("reward", np.float32, (2,)), ("total", np.int16, (2,)),
         ("card", np.int8, (2,)),  # 0, 1, 2 for jack, queen, king; -1: not dealt yet
         ("paid", np.int8, (2,)),  # chips in the pot
         ("moves", np.int8),
