@@ -47,6 +47,17 @@ assert abs(value[0] + 1 / 18) < 2e-3, value  # the first player's value (Kuhn 19
 print(value)
 """
 
+THROUGHPUT = """
+from experiments.probes import measure, own_probes
+from llama_envs.core.registry import game_specs
+
+probes = own_probes((8,), {spec.name: spec.players[:1] if spec.name == "kuhn" else () for spec in game_specs()})
+rows = [probe for probe in probes if probe.game == "Kuhn poker"]
+measure(rows, 1, 0.001, silent=True)
+assert len(rows) > 5 and all(probe.median > 0 for probe in rows), rows
+print(rows)
+"""
+
 CONFORMS = """
 from llama_envs.core.registry import make_game
 from llama_envs.testing import check_game
@@ -86,7 +97,9 @@ def test_it_is_a_small_package_that_names_nothing_of_the_suites_games() -> None:
     assert not any(word in line for line in lines for word in ("lama_v0", "llama_llama", "LamaConfig"))
 
 
-@pytest.mark.parametrize("code", [EVERY_DOOR, OPEN_SPIEL, CONFORMS], ids=["every API", "OpenSpiel", "check_game"])
+@pytest.mark.parametrize(
+    "code", [EVERY_DOOR, OPEN_SPIEL, THROUGHPUT, CONFORMS], ids=["every API", "OpenSpiel", "throughput", "check_game"]
+)
 def test_installed_alone_it_has(code: str, installed: Path) -> None:
     assert run(installed, "-c", code)
 
@@ -105,6 +118,9 @@ def test_the_command_lines_know_it(installed: Path, tmp_path: Path) -> None:
         cwd=tmp_path)  # fmt: skip
     assert (tmp_path / "runs" / "learner" / "model.zip").is_file()
     model = f"ppo:{tmp_path / 'runs' / 'learner' / 'model.zip'}"
+    run(installed, "-m", "experiments.exact", "--variants", "kuhn", "--seeds", "0", "--out", str(tmp_path / "exact"),
+        "--tables", str(tmp_path / "tables"), cwd=tmp_path)  # fmt: skip
+    assert "kuhn" in (tmp_path / "exact" / "exact.md").read_text()
     assert "ppo:" in run(
         installed, "-m", "experiments.evaluate", "kuhn", "--policies", model, "random", "--deals", "50"
     )
