@@ -39,7 +39,8 @@ from llama_envs.core.registry import game_specs, make_game
 from llama_envs.core.runs import versions
 from llama_envs.core.spec import GameSpec
 from llama_envs.core.validation import check_int
-from llama_envs.evaluation.tournament import Tournament, make_plan, worker_pool
+from llama_envs.evaluation.tournament import Tournament, make_plan
+from llama_envs.evaluation.workers import worker_pool
 from llama_envs.policies import make_policy
 from llama_envs.policies.network import read_policy
 

@@ -7,12 +7,10 @@ them at once (Bonferroni): only what lies outside these is claimed.
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -28,8 +26,8 @@ from llama_envs.core.batch import policy_streams
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.runs import versions
+from llama_envs.evaluation.workers import workers
 from llama_envs.policies import Policy, make_policy
-from llama_envs.policies.names import adopt, exported
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -37,7 +35,6 @@ from matplotlib.figure import Figure
 
 CONFIDENCE = 0.95
 FEWEST_DEALS = 10  # with fewer, chance agreement passes for precision
-ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 Floats = npt.NDArray[np.float64]
 Seeds = npt.NDArray[np.uint64]
@@ -171,6 +168,11 @@ def seat_streams(seeds: Seeds, players: int) -> npt.NDArray[np.uint64]:
 # ------------------------------------------------------------------------------------------------------------- at work
 
 
+def _call(job: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    function, arguments = job
+    return function(*arguments)
+
+
 class Workers:
     """Processes that work on parts of a study, one thread each; with one, this process does the work itself.
 
@@ -183,34 +185,25 @@ class Workers:
 
     def __init__(self, processes: int, quiet: bool = False) -> None:
         self.processes, self.quiet = processes, quiet
-        self._pool: ProcessPoolExecutor | None = None
+        self._open = ExitStack()
 
     def __enter__(self) -> Workers:
-        os.environ.update(ONE_THREAD)  # read when a process, or PyTorch in this one, starts
         if "torch" in sys.modules:
             sys.modules["torch"].set_num_threads(1)
-        if self.processes > 1:
-            self._pool = ProcessPoolExecutor(
-                self.processes, mp_context=get_context("spawn"), initializer=adopt, initargs=(exported(),)
-            )
+        self._spread = self._open.enter_context(workers(self.processes))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        self._open.__exit__(kind, error, trace)
 
     def map(self, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], title: str) -> list[Any]:
         """``function(*job)`` for every job, in their order."""
         results = []
         with Progress(transient=True, disable=self.quiet) as progress:
             task = progress.add_task(title, total=len(jobs))
-            if self._pool is None:
-                found: Iterable[Any] = (function(*job) for job in jobs)
-            else:
-                found = self._pool.map(function, *zip(*jobs, strict=True)) if jobs else ()
-            for result in found:
+            for result in self._spread(_call, [(function, job) for job in jobs]):
                 results.append(result)
                 progress.advance(task)
         return results

@@ -12,10 +12,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from concurrent.futures.process import BrokenProcessPool
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,8 +25,8 @@ import rich
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
-from llama_envs.cli.command import fail, game_of, parse, run_or_exit
-from llama_envs.cli.run_folder import open_run
+from llama_envs.cli.command import game_of, parse, run_or_exit
+from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.validation import check_choice, check_int
 from llama_envs.evaluation.schedules import DESIGNS
@@ -296,15 +294,6 @@ def _rich_table(frame: pd.DataFrame, title: str, caption: str | None = None) -> 
     return table
 
 
-def check_same(folder: Path, config: Mapping[str, Any]) -> None:
-    """ValueError unless the run in ``folder`` was started with ``config``."""
-    before = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    now = json.loads(json.dumps(config, default=str))
-    changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
-    if changed:
-        raise ValueError(f"{folder} was started with other options: {', '.join(changed)}; give the same to --resume.")
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     call = parse(
@@ -317,21 +306,14 @@ def main(argv: Sequence[str] | None = None) -> None:
             game, options.policies, options.deals, options.design, options.block, options.seed, options.rest
         )
     )
-    name = options.name or (
-        f"tournament-{game.name}-{game.num_players}p-s{options.seed}-{datetime.now(timezone.utc):%Y%m%d-%H%M%S}"
-    )
-    config = {
-        "game": game.id, **call.config, "policies": list(plan.policies), "deals": plan.deals, "design": options.design,
-        "rest": options.rest, "block": plan.block, "seed": plan.seed, "tables": [list(table) for table in plan.tables],
+    name = options.name or default_name("tournament", game.name, f"{game.num_players}p", f"s{options.seed}")
+    kept = {
+        "policies": list(plan.policies), "deals": plan.deals, "design": options.design, "rest": options.rest,
+        "block": plan.block, "seed": plan.seed, "tables": [list(table) for table in plan.tables],
     }  # fmt: skip
-    folder = run_or_exit(lambda: open_run(name, config, options.resume))
-    run_or_exit(lambda: check_same(folder, config))
-    try:
-        tournament = run(plan, folder, options.workers or os.cpu_count() or 1)
-    except BrokenProcessPool:
-        fail(f"a worker process died; the same command with --name {name} --resume goes on.")
-    except KeyboardInterrupt:
-        fail(f"stopped; the same command with --name {name} --resume goes on.")
+    folder = run_or_exit(lambda: open_run(name, whole_truth(game, kept, options.policies), options.resume))
+    kept_so_far = f"the same command with --name {name} --resume goes on"
+    tournament = run_or_exit(lambda: run(plan, folder, options.workers or os.cpu_count() or 1), kept_so_far)
     show(tournament)
     print(f"report: {folder / 'report.md'}")
 

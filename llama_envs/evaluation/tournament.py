@@ -7,14 +7,11 @@ of a (block of deals, table) are kept in a file each, from which a tournament th
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +24,8 @@ from llama_envs.core.game import Game
 from llama_envs.evaluation.matches import play
 from llama_envs.evaluation.schedules import Table, make_tables, seat_orders
 from llama_envs.evaluation.standings import Results, one_against_the_rest, pairwise, standings, table_results
+from llama_envs.evaluation.workers import in_pool, in_thread, worker_pool
 from llama_envs.policies import Players, Policy, PolicyError, make_policy
-from llama_envs.policies.names import adopt, exported
 from llama_envs.policies.view import kernel_of
 
 Spec = str | Policy
@@ -152,38 +149,15 @@ def run_tournament(
 
 
 @contextmanager
-def worker_pool(workers: int) -> Iterator[Executor]:
-    """Processes that play parts of tournaments, one thread each; they end with this process, however it ends."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(exported(),))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _begin_worker(registered: bytes) -> None:
-    adopt(registered)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-@contextmanager
 def _spread(plan: Plan, workers: int, pool: Executor | None) -> Iterator[Callable[..., Iterator[dict[str, Any]]]]:
     """A ``map`` over units: in this process, or in others."""
     if pool is None and workers == 1:
         players = _sit_down(plan)
-        yield lambda units: (play_unit(plan, players, unit) for unit in units)
+        yield partial(in_thread, partial(play_unit, plan, players))
         return
     with nullcontext(pool) if pool is not None else worker_pool(workers) as there:
         assert there is not None
-        yield lambda units: there.map(partial(_play_in_worker, plan, os.urandom(8)), units)
+        yield partial(in_pool, there, partial(_play_in_worker, plan, os.urandom(8)))
 
 
 _SEATED: dict[bytes, dict[str, Policy]] = {}  # of a worker: policies of the tournament that it plays

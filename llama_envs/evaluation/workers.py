@@ -18,7 +18,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.connection import wait
@@ -46,33 +46,44 @@ def workers(processes: int = 1, other: Map | None = None) -> Iterator[Map]:
     number = processes or os.cpu_count() or 1
     if other is not None:
         yield other
-        return
-    if number == 1:
-        yield _in_thread
-        return
+    elif number == 1:
+        yield in_thread
+    else:
+        with worker_pool(number) as pool:
+            yield partial(in_pool, pool)
+
+
+@contextmanager
+def worker_pool(number: int) -> Iterator[Executor]:
+    """So many processes, one thread each; they end with this one, however it ends, and at once if it is interrupted."""
     context = multiprocessing.get_context("spawn")
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)  # read when a process starts
     pool = ProcessPoolExecutor(number, mp_context=context, initializer=_begin, initargs=(exported(), list(sys.path)))
     try:
-        yield partial(_in_pool, pool)
+        yield pool
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():  # in the middle of a job, which may be long
             child.terminate()
+        pool.shutdown(wait=False)
         raise
     else:
         pool.shutdown(wait=True, cancel_futures=True)
     finally:
         for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
-def _in_pool(pool: ProcessPoolExecutor, function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
-    return pool.map(function, jobs)
+def in_pool(pool: Executor, function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
+    """``map`` in a pool's processes; nothing is cancelled one by one, since :func:`worker_pool` ends all."""
+    for future in [pool.submit(function, job) for job in jobs]:
+        yield future.result()
 
 
-def _in_thread(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
+def in_thread(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
     """``map`` in another thread of this process, so that this one can be interrupted while compiled code runs."""
     for job in jobs:
         answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()

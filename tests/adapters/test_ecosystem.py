@@ -49,7 +49,8 @@ AGILERL = (
 
 REWARDS = ({}, {"reward": "score"}, {"reward": "rank"})
 CASES = {
-    name: [{"num_players": n, **more} for n, more in zip(cases_of(name).COUNTS, REWARDS, strict=True)] for name in cases.GAMES
+    name: [{"num_players": n, **reward} for n, reward in zip(cases_of(name).COUNTS, REWARDS, strict=True)]
+    for name in cases.GAMES
 }
 
 
