@@ -134,8 +134,8 @@ class LearnerGames:
         """Let the others act until the learner is to move in every game that goes on; their steps pay it too."""
         gathered = np.where(self._acted, paid, self._early)
         self._players.play(self.seat, gathered)
-        paid[self._acted] = gathered[self._acted]
-        self._early[~self._acted] = gathered[~self._acted]
+        np.copyto(paid, gathered, where=self._acted)
+        np.copyto(self._early, gathered, where=~self._acted)
 
     def _reseed(self, where: npt.NDArray[np.bool_]) -> None:
         """Streams for opponents and seats from each game's own seed, so that no game depends on the others."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ ONE = np.uint64(1)
 FIRST_STREAM = np.uint64(0x268224D17073D3EE)  # stream_start(0, 0, 0), which a given stream of 0 stands for
 POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
 
+PLAY_DTYPES = [np.dtype(kind) for kind in ("int64", "bool", "float64", "int64", "uint64", "int64", "float32", "int64")]
 GAMES_PER_THREAD = 1024  # with fewer, waking a thread takes longer than their step
 
 _CODE: dict[Kernel, Kernel] = {}  # machine code of each game's batch kernels, once :func:`_call` called them
@@ -141,8 +140,8 @@ class Batch:
             ValueError: ``streams`` is not a writable uint64 array (N,) or k is not from 1 to 1,000,000.
         """
         check_int("k", k, 1, 1_000_000)
-        with _checked_streams(streams, self.num_games) as words:
-            return resampled(self.game, self._buffers.states, self._check_seats(seats), words, k)
+        _check_streams(streams, self.num_games)
+        return resampled(self.game, self._buffers.states, self._check_seats(seats), streams, k)
 
     def sample_actions(self, streams: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         """A uniform legal action (N,) for each game, from ``streams`` (N,), which advance; -1 where the game is over.
@@ -151,8 +150,8 @@ class Batch:
             ValueError: ``streams`` is not a writable uint64 array (N,).
         """
         actions = np.empty(self.num_games, np.int64)
-        with _checked_streams(streams, self.num_games) as words:
-            sample_legal(self._buffers.mask, words, actions)
+        _check_streams(streams, self.num_games)
+        sample_legal(self._buffers.mask, streams, actions)
         return actions
 
     # -------------------------------------------------------------------------------------------------------- playing
@@ -216,7 +215,7 @@ class Batch:
             self._refuse(illegal, np.asarray(actions))
         if self._some_fresh:
             self._fresh[stepped] = False
-            self._some_fresh = where is not None
+            self._some_fresh = where is not None and bool(self._fresh.any())
         return reward, terminated, truncated
 
     def play(
@@ -258,9 +257,12 @@ class Batch:
         if move and self._some_fresh:
             moving = who[np.arange(n), self._to_move_view] == index
             self._fresh[moving & (self._to_move_view >= 0)] = False
-        decisions, illegal = compile_play(self.game.rules, policy.choose)(
-            self._buffers, self._params, who, index, asks, policy.options, memory, streams, watched, paid, actions, move
-        )
+            self._some_fresh = bool(self._fresh.any())
+        arrays = (who, asks, policy.options, memory, streams, watched, paid, actions)
+        plain = all(array.flags.carray for array in arrays) and [array.dtype for array in arrays] == PLAY_DTYPES
+        play = compile_play(self.game.rules, policy.choose)
+        arguments = (self._buffers, self._params, who, index, *arrays[1:], move)
+        decisions, illegal = _call(play, arguments) if plain else play(*arguments)
         return int(decisions), int(illegal)
 
     def random_playout(self, streams: npt.NDArray[np.uint64], decisions: int) -> None:
@@ -269,10 +271,9 @@ class Batch:
         For measuring: chance and actions come from ``streams`` (N,) alone, and :meth:`refresh` must follow before
         anything else is read.
         """
-        with _checked_streams(streams, self.num_games) as words:
-            self.game.batch_kernels.playout(
-                self._buffers.states, self._params, words, np.zeros(self.game.num_actions, np.bool_), decisions
-            )
+        _check_streams(streams, self.num_games)
+        mask = np.zeros(self.game.num_actions, np.bool_)
+        self.game.batch_kernels.playout(self._buffers.states, self._params, streams, mask, decisions)
 
     def begin_at(self, episodes: npt.ArrayLike, rows: npt.ArrayLike) -> None:
         """Start again, every game with this ``episode`` and ``row`` of its seed: to replay what was recorded."""
@@ -374,20 +375,14 @@ class Batch:
         )
 
 
-@contextmanager
-def _checked_streams(streams: Any, num_games: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """``streams`` as a kernel may take them; what it draws from a copy is written back."""
+def _check_streams(streams: Any, num_games: int) -> None:
+    """ValueError unless a kernel may take ``streams``; a stream of 0 becomes the one that it stands for."""
     fits = isinstance(streams, np.ndarray) and streams.shape == (num_games,) and streams.dtype == np.uint64
     if not fits or not streams.flags.writeable:
         found = f"{streams.dtype} of shape {streams.shape}" if isinstance(streams, np.ndarray) else repr(streams)
         raise ValueError(f"streams must be a writable uint64 array of shape ({num_games},), got {found}.")
-    streams[streams == 0] = FIRST_STREAM  # 0 itself would never change
-    if streams.flags.c_contiguous:
-        yield streams
-    else:
-        words = streams.copy()
-        yield words
-        streams[:] = words
+    if not streams.all():
+        streams[streams == 0] = FIRST_STREAM  # 0 itself would never change
 
 
 def _call(loop: Kernel, arguments: tuple[Any, ...]) -> Any:

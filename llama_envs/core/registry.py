@@ -1,4 +1,4 @@
-"""The games that are there: ``make_game("lama", num_players=3)``.
+"""The games that are there: ``make_game("some_game", num_players=3)``.
 
 A game is known by its :class:`~llama_envs.core.spec.GameSpec`. Those of this package and those that installed packages
 offer in the entry-point group ``llama_envs.games`` are found by themselves; :func:`register_game` adds one in a running

@@ -104,19 +104,21 @@ class Players:
         """
         watched = np.zeros(len(self._games), np.int64) if watched is None else watched
         paid = np.zeros(len(self._games), np.float32) if paid is None else paid
+        kernels = [index for index, own in enumerate(self._kernels) if own is not None]
         while True:
+            while sum(self._run(index, self._chosen, watched, paid) for index in kernels):
+                if len(kernels) == 1:  # it has played wherever it could
+                    break
+            if len(kernels) == len(self.policies):
+                return
             who = self._who()
             moving = self._moving(who)
-            by_kernel = [index for index in moving if self._kernels[index] is not None]
-            for index in by_kernel:
-                self._run(index, self._chosen, watched, paid)
-            if not moving or (by_kernel and len(self.policies) == 1):
+            if not moving:
                 return
-            if not by_kernel:  # those that are asked, all at once
-                for index in moving:
-                    self._choose(index, np.flatnonzero(who == index), self._chosen)
-                reward, _, _ = self.batch.step(self._chosen, who >= 0)
-                paid += reward[self._games, watched]
+            for index in moving:  # those that are asked, all at once
+                self._choose(index, np.flatnonzero(who == index), self._chosen)
+            reward, _, _ = self.batch.step(self._chosen, who >= 0)
+            paid += reward[self._games, watched]
 
     def _who(self) -> npt.NDArray[np.int64]:
         """(N,): the policy to move, -1 for nobody."""
@@ -134,8 +136,8 @@ class Players:
         watched: npt.NDArray[np.int64] | None = None,
         paid: npt.NDArray[np.float32] | None = None,
         move: bool = True,
-    ) -> None:
-        """One policy's kernel, everywhere."""
+    ) -> int:
+        """One policy's kernel, everywhere; how many decisions it took."""
         own = self._kernels[index]
         assert own is not None
         started = time.perf_counter()
@@ -155,6 +157,7 @@ class Players:
         if illegal >= 0:
             action, mask = int(actions[illegal]), self.batch.action_mask[illegal]
             raise PolicyError(self.names[index], illegal_action_message(self.batch.game, action, mask))
+        return decisions
 
     def _choose(self, index: int, rows: npt.NDArray[np.int64], actions: Actions) -> None:
         """Ask one policy for its actions in the games ``rows``."""

@@ -62,8 +62,7 @@ TRACE = """
 import sys
 from tests.cases import new_batch, play
 from llama_envs.core.batch import policy_streams
-door, config = eval(sys.argv[1])
-print(play(new_batch((door, config), 8, 3, True), 200, policy_streams(8, 4)).digest())
+print(play(new_batch(eval(sys.argv[1]), 8, 3, True), 200, policy_streams(8, 4)).digest())
 """
 
 
@@ -1008,8 +1007,7 @@ import llama_envs.core.batch as core
 from tests.cases import new_batch, everything
 from llama_envs.core.batch import policy_streams
 core.GAMES_PER_THREAD = 8
-door, config = eval(sys.argv[1])
-batch, alone = (new_batch((door, config), 64, 3, True, threads) for threads in (4, 1))
+batch, alone = (new_batch(eval(sys.argv[1]), 64, 3, True, threads) for threads in (4, 1))
 class Interrupt(BaseException): pass
 def interrupt(number, frame):
     raise Interrupt

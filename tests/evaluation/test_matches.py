@@ -10,13 +10,13 @@ import pytest
 from scipy import stats
 
 from llama_envs.core.game import Game
-from llama_envs.core.registry import game_names, make_game
+from llama_envs.core.registry import make_game
 from llama_envs.evaluation import compare, play
 from llama_envs.evaluation.schedules import seat_orders
 from llama_envs.policies import PolicyError, View, make_policy
-from tests.cases import Asked
+from tests.cases import GAMES, TRUNCATING_CASES, Asked, cases_of
 
-EVERY_SEAT_ACTS = {"lama": {"first_player": 0}}  # else a seat may never be asked
+FIRST = GAMES[0]
 
 
 class FirstLegal:
@@ -47,13 +47,13 @@ class PlaysIllegally:
 
 
 def game_of(name: str, players: int = 3) -> Game:
-    return make_game(name, num_players=players, **EVERY_SEAT_ACTS.get(name, {}))
+    return make_game(name, num_players=players, **cases_of(name).EVERY_SEAT_ACTS)
 
 
 # --------------------------------------------------------------------------------------------------- seats, neighbours
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", GAMES)
 def test_every_entrant_sits_in_every_seat_once_a_deal(name: str) -> None:
     watched = FirstLegal()
     games = play(game_of(name), [watched, FirstLegal(), FirstLegal()], 40, 1)
@@ -62,7 +62,7 @@ def test_every_entrant_sits_in_every_seat_once_a_deal(name: str) -> None:
     assert np.allclose(games.win.sum(axis=2), 1.0)
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", GAMES)
 def test_deterministic_entrants_see_the_same_deal_in_each_rotation(name: str) -> None:
     games = play(make_game(name, num_players=2), ["heuristic"] * 2, 60, 3)
     # the same policy at every seat: rotating the entrants only renames them
@@ -70,13 +70,13 @@ def test_deterministic_entrants_see_the_same_deal_in_each_rotation(name: str) ->
     assert np.array_equal(games.score[:, 0, 1], games.score[:, 1, 0])
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", GAMES)
 def test_equal_policies_tie_exactly_when_deterministic(name: str) -> None:
     games = play(make_game(name, num_players=3), ["heuristic"] * 3, 200, 5)
     assert np.allclose(games.win.mean(axis=(0, 1)), 1 / 3)
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", GAMES)
 def test_deals_take_every_circular_order_of_the_entrants_in_turn__N02(name: str) -> None:
     game = make_game(name, num_players=4)
     names = ["heuristic", "heuristic:0", "heuristic:1", "heuristic:2"]  # deterministic: each deal can be played again
@@ -91,7 +91,7 @@ def test_deals_take_every_circular_order_of_the_entrants_in_turn__N02(name: str)
     assert not np.array_equal(games.score, alike.score)
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", GAMES)
 def test_the_order_in_which_policies_are_typed_changes_no_number__N02(name: str) -> None:
     game = make_game(name, num_players=3)
     names = ["heuristic", "random", "heuristic:0"]
@@ -105,13 +105,13 @@ def test_the_order_in_which_policies_are_typed_changes_no_number__N02(name: str)
 
 
 def test_results_do_not_depend_on_how_many_games_are_played_at_once() -> None:
-    game = make_game("lama", num_players=3)
+    game = make_game(FIRST, num_players=3)
     names = ["heuristic", "random", "random"]
     together, apart = (compare(game, names, 50, 2, games_at_once=number) for number in (10_000, 7))
     assert together.standings == apart.standings
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", GAMES)
 def test_a_policy_that_is_a_kernel_plays_as_one_that_is_asked(name: str) -> None:
     game = make_game(name, num_players=3)
     kernels = [make_policy(policy, game) for policy in ("heuristic", "random", "heuristic:0")]
@@ -124,7 +124,7 @@ def test_a_policy_that_is_a_kernel_plays_as_one_that_is_asked(name: str) -> None
 
 
 def test_intervals_are_over_deals_not_over_games() -> None:
-    game = make_game("lama", num_players=2)
+    game = make_game(FIRST, num_players=2)
     row = compare(game, ["heuristic", "heuristic:0"], 400, 4).standings[0]
     by_hand = play(game, ["heuristic", "heuristic:0"], 400, 4).win[:, :, 0].mean(axis=1)
     assert row.interval == pytest.approx(stats.t.ppf(0.975, 399) * by_hand.std(ddof=1) / 20)
@@ -133,21 +133,22 @@ def test_intervals_are_over_deals_not_over_games() -> None:
 
 @pytest.mark.parametrize("deals", [1, 2])
 def test_one_or_two_deals_are_shown_with_the_width_that_they_deserve__N09(deals: int) -> None:
-    result = compare(make_game("lama", num_players=2), ["heuristic", "random"], deals, 0)
+    result = compare(make_game(FIRST, num_players=2), ["heuristic", "random"], deals, 0)
     assert (result.interval >= 1 - 0.05 ** (1 / deals) - 1e-12).all()
     assert "nan" not in str(result)
     assert f"{deals} deal{'s' if deals > 1 else ''} in 2 rotations" in str(result)
 
 
 def test_games_cut_short_are_shown_and_not_counted() -> None:
-    result = compare(make_game("lama", num_players=2, max_rounds=1), ["heuristic", "random"], 50, 0)
+    name, options = TRUNCATING_CASES[0].values[0]
+    result = compare(make_game(name, **{**options, "num_players": 2}), ["heuristic", "random"], 50, 0)
     assert (result.truncated, result.games) == (100, 0)
     assert np.isnan(result.share).all()
     assert "0 games, 100 cut short and not counted" in str(result)
 
 
 def test_the_fewest_points_win_one_game_and_the_most_the_other() -> None:
-    for name in game_names():
+    for name in GAMES:
         game = make_game(name, num_players=2)
         result = compare(game, ["heuristic", "random"], 100, 0)
         assert (result.score[0] > result.score[1]) == game.most_points_win
@@ -155,7 +156,7 @@ def test_the_fewest_points_win_one_game_and_the_most_the_other() -> None:
 
 
 def test_equal_names_are_one_policy_in_several_seats_and_objects_are_told_apart() -> None:
-    game = make_game("lama", num_players=3)
+    game = make_game(FIRST, num_players=3)
     result = compare(game, ["heuristic", "random", "random"], 50, 0)
     assert [(row.policy, row.seats) for row in result.standings] == [("heuristic", 1), ("random", 2)]
     assert result.share[0] + 2 * result.share[1] == pytest.approx(1)
@@ -166,7 +167,7 @@ def test_equal_names_are_one_policy_in_several_seats_and_objects_are_told_apart(
 
 
 def test_the_result_prints_as_a_table() -> None:
-    result = compare(make_game("lama", num_players=2), ["heuristic", "random"], 50, 0)
+    result = compare(make_game(FIRST, num_players=2), ["heuristic", "random"], 50, 0)
     head, first, second, note = str(result).splitlines()
     assert head.split() == ["policy", "seats", "win", "share", "mean", "penalty"]
     assert first.split()[:5] == ["heuristic", "1", f"{result.share[0]:.3f}", "±", f"{result.interval[0]:.3f}"]
@@ -175,7 +176,7 @@ def test_the_result_prints_as_a_table() -> None:
 
 
 def test_decisions_and_time_are_counted_for_each_entrant() -> None:
-    game = make_game("lama", num_players=2)
+    game = make_game(FIRST, num_players=2)
     games = play(game, ["mc:20", "random"], 20, 0)
     assert (games.decisions > 20).all()
     assert games.thinking[0] > games.thinking[1] > 0
@@ -194,7 +195,7 @@ def test_decisions_and_time_are_counted_for_each_entrant() -> None:
 )
 def test_a_policy_that_fails_is_named(bad: Any, words: str) -> None:
     with pytest.raises(PolicyError, match=f"^policy {type(bad).__name__} failed: .*{words}"):
-        compare(make_game("lama", num_players=2), [bad, "random"], 5, 0)
+        compare(make_game(FIRST, num_players=2), [bad, "random"], 5, 0)
 
 
 @pytest.mark.parametrize(
@@ -213,4 +214,4 @@ def test_what_cannot_be_played_is_refused_in_one_sentence(
     policies: list[Any], options: dict[str, int], words: str
 ) -> None:
     with pytest.raises(ValueError, match=words):
-        compare(make_game("lama", num_players=2), policies, **options)
+        compare(make_game(FIRST, num_players=2), policies, **options)

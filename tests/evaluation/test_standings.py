@@ -7,6 +7,7 @@ import pytest
 
 from llama_envs.core.registry import make_game
 from llama_envs.evaluation.standings import Results, alpha_rank, bradley_terry, pairwise, ratings, standings
+from tests.cases import GAMES
 
 
 def made_up(names: str, wins: list[list[float]]) -> Results:
@@ -17,7 +18,7 @@ def made_up(names: str, wins: list[list[float]]) -> Results:
 
 
 def test_a_policy_that_never_wins_has_no_false_certainty() -> None:
-    table = standings(make_game("lama", num_players=2), made_up("ab", [[1, 0]] * 50), 0).set_index("policy")
+    table = standings(make_game(GAMES[0], num_players=2), made_up("ab", [[1, 0]] * 50), 0).set_index("policy")
     assert table.loc["b", "win_share"] == 0
     assert table.loc["b", "win_share_95"] == pytest.approx(0.058, abs=0.001)  # 1 - 0.05 ** (1 / 50)
     assert np.isinf(table["rating_95"]).all()

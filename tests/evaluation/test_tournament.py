@@ -10,19 +10,20 @@ import pandas as pd
 import pytest
 
 from llama_envs.core.batch import Batch
-from llama_envs.core.registry import game_names, make_game
+from llama_envs.core.registry import make_game
 from llama_envs.evaluation.schedules import make_tables
 from llama_envs.evaluation.standings import every_place
 from llama_envs.evaluation.tournament import Tournament, block_seed, make_plan, run_tournament
 from llama_envs.policies import Players, View, make_policy
+from tests.cases import GAMES, cases_of
 
 
-def play(folder: Path, policies: Any, players: int = 2, game: str = "lama", **options: Any) -> Tournament:
+def play(folder: Path, policies: Any, players: int = 2, game: str = GAMES[0], **options: Any) -> Tournament:
     """A tournament of 40 deals; ``options`` of the plan, or of the game."""
     plain = {"deals": 40, "design": "auto", "block": 100, "seed": 0, "rest": "", **options}
     names = {"deals", "design", "block", "seed", "rest"}
-    room = make_game(game, num_players=players, **{key: value for key, value in plain.items() if key not in names})
-    return run_tournament(make_plan(room, policies, **{name: plain[name] for name in names}), folder)
+    played = make_game(game, num_players=players, **{key: value for key, value in plain.items() if key not in names})
+    return run_tournament(make_plan(played, policies, **{name: plain[name] for name in names}), folder)
 
 
 class Raises:
@@ -65,10 +66,10 @@ def test_with_a_rest_every_other_policy_sits_alone_among_it(tmp_path: Path) -> N
     assert set(done.one_vs_rest["policy"]) == {"random", "heuristic:0"}
 
 
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", GAMES)
 def test_every_policy_plays_every_seat_equally_often_and_deals_do_not_repeat(game: str, tmp_path: Path) -> None:
     seen: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in "abc"}
-    seating = {"first_player": 0} if game == "lama" else {}
+    seating = cases_of(game).EVERY_SEAT_ACTS
     play(tmp_path, {name: Notes(seen, name) for name in "abc"}, 3, game, deals=400, block=400, **seating)
     openings = []
     for name in "abc":
@@ -81,14 +82,14 @@ def test_every_policy_plays_every_seat_equally_often_and_deals_do_not_repeat(gam
     assert len(np.unique(np.concatenate(openings), axis=0)) > 350
 
 
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", GAMES)
 def test_the_table_of_all_games_says_who_sat_where_as_the_games_played_again_show(game: str, tmp_path: Path) -> None:
-    room = make_game(game, num_players=3)
+    played = make_game(game, num_players=3)
     names = ["heuristic", "heuristic:0", "heuristic:1"]  # their choices need no luck, so a game can be played again
     done = play(tmp_path, names, 3, game, deals=13)
     plan, games = done.plan, every_place(done.results, done.plan.order_of_deals)
     assert len(games) == 13 * 3 * 3
-    policies = [make_policy(name, room) for name in names]
+    policies = [make_policy(name, played) for name in names]
     for number, block in enumerate(plan.blocks):
         size = block.stop - block.start
         seeds = np.random.SeedSequence(block_seed(plan, number)).generate_state(size, np.uint64)
@@ -96,15 +97,15 @@ def test_the_table_of_all_games_says_who_sat_where_as_the_games_played_again_sho
             rows = games[games["deal"].between(block.start, block.stop - 1) & (games["rotation"] == rotation)]
             rows = rows.sort_values(["deal", "seat"])
             assignment = rows["policy"].map(names.index).to_numpy().reshape(size, 3)
-            batch = Batch(room, size, seeds.astype(np.uint64))
+            batch = Batch(played, size, seeds.astype(np.uint64))
             Players(batch, policies, assignment, 0).play()
             assert np.array_equal(batch.state["total"], rows["score"].to_numpy().reshape(size, 3))
 
 
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", GAMES)
 def test_all_tables_play_the_same_deals(game: str, tmp_path: Path) -> None:
-    room = make_game(game, num_players=3)
-    copies = {name: make_policy("heuristic", room) for name in "abcd"}
+    played = make_game(game, num_players=3)
+    copies = {name: make_policy("heuristic", played) for name in "abcd"}
     done = play(tmp_path, copies, 3, game, deals=30, design="round_robin")
     assert len(done.results.tables) == 4
     for table in (1, 2, 3):
@@ -114,19 +115,19 @@ def test_all_tables_play_the_same_deals(game: str, tmp_path: Path) -> None:
 # --------------------------------------------------------------------------------------------- equal policies, evidence
 
 
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", GAMES)
 def test_a_deterministic_policy_ties_with_itself_exactly_whether_named_twice_or_otherwise(
     game: str, tmp_path: Path
 ) -> None:
-    room = make_game(game, num_players=2)
-    other = {"other": make_policy("heuristic", room), "heuristic": "heuristic"}
+    played = make_game(game, num_players=2)
+    other = {"other": make_policy("heuristic", played), "heuristic": "heuristic"}
     for number, policies in enumerate((("heuristic", "heuristic"), other)):
         table = play(tmp_path / str(number), policies, 2, game).standings
         assert len(table) == 2
         assert table["win_share"].tolist() == [0.5, 0.5]
         assert table["rating"].tolist() == pytest.approx([0, 0], abs=1e-9)
         assert table["alpha_rank"].tolist() == pytest.approx([0.5, 0.5])
-        assert table[f"mean_{room.score_name}"].nunique() == 1
+        assert table[f"mean_{played.score_name}"].nunique() == 1
 
 
 def test_one_deterministic_policy_under_two_names_fills_a_table_of_three_in_equal_shares(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_a_deal_is_one_observation_however_many_games_are_played_on_it(tmp_path:
     assert row["games"] == 400
 
 
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", GAMES)
 def test_the_winner_is_rated_above_the_loser_whether_fewest_or_most_points_win(game: str, tmp_path: Path) -> None:
     table = play(tmp_path, ("random", "heuristic"), 2, game).standings
     assert table["policy"].tolist() == ["heuristic", "random"]

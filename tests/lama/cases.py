@@ -23,6 +23,7 @@ OTHER_RULES: list[tuple[str, dict[str, Any]]] = [  # other rules, by this field,
 ]
 POINTS_PER_REWARD = 10  # of the reward "score"
 COUNTS = (2, 3, 6)  # numbers of players in the compatibility table
+EVERY_SEAT_ACTS: dict[str, Any] = {"first_player": 0}  # no game ends before somebody was asked
 
 GOLDENS: list[tuple[dict[str, Any], int]] = [
     *(({"num_players": n}, n) for n in range(2, 7)),

@@ -31,6 +31,7 @@ OTHER_RULES: list[tuple[str, dict[str, Any]]] = [  # other rules, by this field,
 ]
 POINTS_PER_REWARD = 50  # of the reward "score"
 COUNTS = (2, 3, 4)  # numbers of players in the compatibility table
+EVERY_SEAT_ACTS: dict[str, Any] = {}  # no game ends before somebody was asked
 
 GOLDENS: list[tuple[dict[str, Any], int]] = [
     *(({"num_players": n}, n) for n in (2, 3, 4)),

@@ -101,7 +101,12 @@ def test_searching_leaves_the_games_and_their_later_draws_as_they_are__B02(
 
 def reachable(thing: Any, seen: dict[int, Any]) -> Iterator[Any]:
     """All that attributes, items, closures and array bases lead to; modules and classes know no position."""
-    if id(thing) in seen or isinstance(thing, (ModuleType, type, str, bytes, int, float, bool, BuiltinFunctionType)):
+    try:
+        if id(thing) in seen or isinstance(
+            thing, (ModuleType, type, str, bytes, int, float, bool, BuiltinFunctionType)
+        ):
+            return
+    except ReferenceError:  # the compiler keeps weak references to what is gone
         return
     seen[id(thing)] = thing
     yield thing
