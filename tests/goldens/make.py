@@ -23,6 +23,7 @@ from tests.cases import GAMES, cases_of
 
 FOLDER = Path(__file__).parent
 
+
 def choose(seed: int, number: int, legal: np.ndarray) -> int:
     """The action (one of ``legal``) of decision ``number``."""
     word = hashlib.sha256(f"{seed}/{number}".encode()).digest()[:8]
