@@ -18,6 +18,15 @@ def test_the_readme_has_examples() -> None:
     assert len(BLOCKS) >= 3
 
 
+def test_every_link_to_this_project_leads_to_a_file() -> None:
+    text = (ROOT / "README.md").read_text()
+    here = r"https://(?:github\.com/llama-envs/llama-envs/blob|raw\.githubusercontent\.com/llama-envs/llama-envs)/main/"
+    paths = re.findall(rf"\({here}([^)]+)\)", text)
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
+    assert not re.findall(r"\]\((?!https://)", text)  # a relative link is dead where the package is listed
+
+
 @pytest.mark.parametrize("code", BLOCKS, ids=lambda code: code.splitlines()[0])
 def test_example_runs(code: str, tmp_path: Path) -> None:
     done = subprocess.run(
