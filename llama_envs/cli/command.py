@@ -19,6 +19,7 @@ import tyro
 from llama_envs.core.game import Game
 from llama_envs.core.registry import config_type, game_names, make_game
 from llama_envs.core.runs import command_name
+from llama_envs.evaluation.workers import busy
 
 O = TypeVar("O")  # noqa: E741
 
@@ -112,6 +113,10 @@ def run_or_exit(action: Callable[[], O], stopped: str = "nothing was written") -
             raise
         fail(f"cannot write or read {error.filename} ({error.strerror}).")
     except KeyboardInterrupt:
+        if busy():  # compiled code, or the compiler, may not outlive the interpreter
+            print(f"error: stopped; {stopped}.", file=sys.stderr, flush=True)
+            sys.stdout.flush()
+            os._exit(130)
         fail(f"stopped; {stopped}.", 130)
 
 

@@ -28,6 +28,7 @@ from typing import Any
 from llama_envs.policies.names import adopt, exported
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+_BUSY: list[threading.Thread] = []  # threads of this process in the middle of a job
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
@@ -87,8 +88,11 @@ def in_thread(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[A
     """``map`` in another thread of this process, so that this one can be interrupted while compiled code runs."""
     for job in jobs:
         answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-        threading.Thread(target=_answer, args=(function, job, answers), daemon=True).start()
+        thread = threading.Thread(target=_answer, args=(function, job, answers), daemon=True)
+        _BUSY.append(thread)
+        thread.start()
         result, raised = answers.get()
+        _BUSY.remove(thread)
         if raised is not None:
             raise raised
         yield result
@@ -99,6 +103,11 @@ def _answer(function: Callable[[Any], Any], job: Any, answers: SimpleQueue[tuple
         answers.put((function(job), None))
     except BaseException as error:
         answers.put((None, error))
+
+
+def busy() -> bool:
+    """Whether a job that was interrupted still runs in a thread: the process must then end without waiting for it."""
+    return any(thread.is_alive() for thread in _BUSY)
 
 
 def _begin(registered: bytes, path: list[str]) -> None:

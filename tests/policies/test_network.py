@@ -441,6 +441,15 @@ def test_other_rules_of_the_same_observations_and_actions_are_refused__N06(name,
 
 
 @pytest.mark.parametrize("name", GAMES)
+def test_rules_of_other_observations_or_actions_are_refused_by_a_field_and_not_by_a_shape__B29(name, tmp_path):
+    path, games = tmp_path / "policy.npz", [make_game(name, **options) for options in cases_of(name).CONFIGS]
+    write_random(path, games[0])
+    for other in games[1:]:
+        field = refusal(path, other).partition(f"was made for {games[0].id} with ")[2].partition(" = ")[0]
+        assert getattr(other.config, field) != getattr(games[0].config, field)
+
+
+@pytest.mark.parametrize("name", GAMES)
 def test_another_reward_matters_to_the_value_network_alone__N03(name, tmp_path):
     path, game = tmp_path / "policy.npz", make_game(name, num_players=3, reward="score")
     write_random(path, game)
