@@ -364,7 +364,9 @@ class Batch:
             )
         if array.dtype.kind == "u" and array.max() >= self.game.num_actions:
             array = np.minimum(array, np.uint64(2**62))
-        return array.astype(np.int64)  # always a plain copy
+        if array.dtype == np.int64 and array.flags.carray:
+            return array
+        return array.astype(np.int64)  # a plain copy: one kernel serves read-only and strided arguments too
 
     def _refuse(self, illegal: int, actions: npt.NDArray[Any]) -> None:
         if illegal == ALL_OVER:

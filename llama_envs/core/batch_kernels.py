@@ -99,17 +99,16 @@ def compile_batch_kernels(rules: Rules) -> BatchKernels:
     @kernel
     def first_illegal(buffers: Buffers, actions: Integers, where: Bools) -> int:
         """The first game whose action is not legal (-1: none; -2: every game with ``where[i]`` is over)."""
-        states, mask = buffers.states, buffers.mask
+        mask = buffers.mask
         chosen = 0
         playing = 0
-        for i in range(len(states)):
+        for i in range(len(mask)):
             if not where[i]:
                 continue
             chosen += 1
-            if states[i].to_move < 0:
-                continue
-            playing += 1
-            if actions[i] < 0 or actions[i] >= mask.shape[1] or not mask[i, actions[i]]:
+            if 0 <= actions[i] < mask.shape[1] and mask[i, actions[i]]:
+                playing += 1
+            elif buffers.states[i].to_move >= 0:
                 return i
         return ALL_OVER if chosen > 0 and playing == 0 else NOT_ILLEGAL
 

@@ -1,7 +1,7 @@
 """Threads that share the games of a batch: kernels release Python's lock, and no two games touch the same memory.
 
 Not an executor: an interrupt (Ctrl-C) inside one can leave it locked for ever, or a step half done. Here the calling
-thread takes the first part itself, and an interrupt comes out when every part is done.
+thread takes parts itself, and an interrupt comes out when every part is done.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, get_ident
 
 import numpy as np
 import numpy.typing as npt
@@ -19,39 +19,49 @@ MOST_INTERRUPTS = 1000  # in one call; more are a fault of the work itself
 
 
 class Job:
-    """What helping threads do of a call: parts 1, 2, ...
+    """The parts of one call. Who wants a part claims it first; a thread that is late finds fewer left.
 
     Attributes:
-        ended: what each finished part raised, or None.
-        signal: gets an entry when all parts have ended.
+        work: what to call with the number of a part.
+        claims: the thread that claimed each part.
+        ended: what each part of a helping thread raised, or None.
+        signal: gets an entry for each.
     """
 
     def __init__(self, work: Callable[[int], object], parts: int) -> None:
         self.work = work
-        self.number = parts - 1
+        self.parts = parts
+        self.claims: dict[int, int] = {}
         self.ended: list[BaseException | None] = []
         self.signal: SimpleQueue[None] = SimpleQueue()
-        self._waiting = list(range(1, parts))
 
-    def run(self) -> None:
-        """Take parts until none is left, beside other threads that do."""
-        while True:
-            try:
-                part = self._waiting.pop()
-            except IndexError:
-                return
+    def lead(self) -> None:
+        """Do parts from the first on, in the calling thread; then wait until the others have ended theirs."""
+        me = get_ident()
+        for part in range(self.parts):
+            if self.claims.setdefault(part, me) == me:  # also one that an interrupt stopped
+                self.work(part)
+        theirs = sum(claimant != me for claimant in self.claims.values())
+        while len(self.ended) < theirs:
+            self.signal.get()
+
+    def help(self) -> None:
+        """Do parts from the last on: so each thread keeps, from call to call, to games that its core has at hand."""
+        me = get_ident()
+        for part in reversed(range(self.parts)):
+            if part in self.claims or self.claims.setdefault(part, me) != me:
+                continue
             raised: BaseException | None = None
             try:
                 self.work(part)
             except BaseException as error:  # for the caller, whatever it is
                 raised = error
             self.ended.append(raised)
-            if len(self.ended) == self.number:
-                self.signal.put(None)
+            self.signal.put(None)
 
 
 def in_threads(work: Callable[[int], object], done: npt.NDArray[np.bool_]) -> None:
-    """Call ``work(part)`` for every part, the first in this thread, the others in threads of their own; wait for all.
+    """Call ``work(part)`` for every part, in this thread and one fewer others than parts; return when all have ended.
 
     Args:
         work: compiled code that sets ``done[part]`` as its last act, and does nothing where it is set: so a part that
@@ -59,17 +69,17 @@ def in_threads(work: Callable[[int], object], done: npt.NDArray[np.bool_]) -> No
         done: one False for each of two or more parts.
 
     Raises:
-        BaseException: what a part raised, or an interrupt, after every part is done.
+        BaseException: what a part raised, or an interrupt, after every part has ended.
     """
-    parts = len(done)
-    jobs, job = _workers(parts - 1), Job(work, parts)
+    jobs, job = _workers(len(done) - 1), Job(work, len(done))
     interrupts: list[BaseException] = []
-    while not (done[0] and len(job.ended) == job.number) and len(interrupts) < MOST_INTERRUPTS:
+    ended = False
+    while not ended and len(interrupts) < MOST_INTERRUPTS:
         try:
-            for _ in range(job.number):
+            for _ in range(len(done) - 1):
                 jobs.put(job)
-            work(0)
-            job.signal.get()
+            job.lead()
+            ended = True
         except BaseException as error:  # an interrupt: go on
             interrupts.append(error)
     for raised in (*interrupts[:1], *job.ended):
@@ -93,7 +103,7 @@ def _workers(number: int) -> SimpleQueue[Job | None]:
 
 def _work(jobs: SimpleQueue[Job | None]) -> None:
     while (job := jobs.get()) is not None:
-        job.run()
+        job.help()
 
 
 if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads

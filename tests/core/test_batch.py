@@ -12,6 +12,7 @@ import threading
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import cloudpickle
 import numpy as np
@@ -1042,6 +1043,8 @@ def test_what_a_part_raises_comes_out_when_all_have_ended():
     done, ended = np.zeros(3, np.bool_), []
 
     def work(part):
+        if done[part]:
+            return
         if part == 1:
             raise ZeroDivisionError
         time.sleep(0.05)
@@ -1053,16 +1056,24 @@ def test_what_a_part_raises_comes_out_when_all_have_ended():
     assert sorted(ended) == [0, 2]
 
 
-def test_the_callers_thread_takes_the_first_part_itself():
-    done, by = np.zeros(3, np.bool_), {}
+def test_the_callers_thread_takes_the_first_part_and_others_the_rest_at_the_same_time():
+    done, by, together = np.zeros(3, np.bool_), {}, threading.Barrier(3)
 
     def work(part):
         by[part] = threading.get_ident()
+        together.wait(timeout=30)
         done[part] = True
 
     run_in_threads(work, done)
     assert by[0] == threading.get_ident()
-    assert threading.get_ident() not in (by[1], by[2])
+    assert len(set(by.values())) == 3
+
+
+def test_what_no_thread_has_begun_the_callers_thread_does(monkeypatch):
+    monkeypatch.setattr("llama_envs.core.threads._workers", lambda number: SimpleQueue())  # nobody takes from it
+    done = np.zeros(3, np.bool_)
+    run_in_threads(lambda part: done.__setitem__(part, True), done)
+    assert done.all()
 
 
 def test_an_interrupted_first_part_is_done_before_the_interrupt_comes_out():
