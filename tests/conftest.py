@@ -7,30 +7,45 @@ import re
 import pytest
 
 EXHAUSTIVE = [
-    # other libraries, at more than one number of players of each game
-    r"test_ecosystem\.py::test_(maskableppo|torchrl|tianshou|supersuit)\w*\[(?!lama-3|llama_llama-2)",
-    r"test_ecosystem\.py::test_(turn_based|parallel_to|record)\w*\[(?!lama-3|llama_llama-2)",
-    r"test_ecosystem\.py::test_plain_stable",
-    # enumerations and referees at their largest
-    r"llama_llama/test_resample\.py::test_worlds_are_uniform_over_what_legal\w*\[(?![23]-\(1, 1, 1, 1\)-2)",
-    r"lama/test_referee\.py::test_kernels_and_referee_agree_state_by_state\[[56]",
-    r"llama_llama/test_referee\.py::test_games_agree_state_by_state\[[2-9]",
-    r"llama_llama/test_adapters\.py::test_(cfr|solvers)",
+    # the doors and other libraries: in more than two configurations of each game
+    r"tests/adapters/.*\[.*lama-num_players=(2-num_ranks|3-reward|4$|4\]|5|6)",
+    r"test_ecosystem\.py::test_\w+\[(?!lama-3|llama_llama-2)",
+    r"test_ecosystem\.py::test_(plain_stable|tianshou|torchrl_aec\[lama)",
+    r"test_processes\.py::.*\[spawn",
+    r"test_(gym|compile)\.py::test_(asyncvectorenv|worker_processes)\w*\[(spawn-lama|forkserver-llama_llama)",
+    r"test_aec\.py::test_(1000_renders|rendering_changes_nothing\w*\[human-llama_llama-num_players=4)",
+    r"test_without_ray\.py::.*\[evaluate",
+    r"test_readme\.py::test_example_runs\[from sb3_contrib",
+    # enumerations, referees and pictures at their largest
+    r"lama/test_random_games\.py::test_every_action\w*\[[3-6]-choice",
+    r"lama/test_referee\.py::test_kernels_and_referee_agree_state_by_state\[[2456]",
+    r"llama_llama/test_referee\.py::test_games_agree_state_by_state\[[1-9]",
+    r"llama_llama/test_resample\.py::test_worlds_are_uniform_over_what_legal\w*\[(?!2-\(1, 1, 1, 1\)-2)",
+    r"llama_llama/test_resample\.py::test_worlds_look_alike\w*\[\d-[3567]",
+    r"llama_llama/test_adapters\.py::test_(cfr|solvers|equal_strings\w*\[[34])",
+    r"lama/test_adapters\.py::test_(solvers_agree\w*\[(two|three)|cfr_improves|equal_strings\w*\[spec[013])",
+    r"test_sequence_form\.py::test_(passed_cards|with_perfect|histories_inf\w*\[middle)",
     r"oracles/test_lama_referee\.py::test_random_games_are_as_long_as_published\[[346]",
-    # compilation from nothing, memory and renders over thousands of calls
-    r"core/test_compile\.py::test_(two_processes|a_rule_changed|read_only)",
+    r"lama/test_render\.py::test_(text_and_picture|pictures_are)\w*\[([56] players|4 players, (7 ranks|tiny|recon))",
+    r"llama_llama/test_render\.py::test_(text_and_picture|pictures_are)\w*\[3 players, recon",
+    r"llama_llama/test_render\.py::test_view_of_a_waiting_seat_stays_while_others_pick\[[34]",
+    # compilation from nothing, plain Python, memory
+    r"core/test_compile\.py::test_(two_processes|a_rule_changed|read_only|unchanged_code|plain_python)",
+    r"core/test_plain_python\.py::test_(plain|without_numba)\w*\[llama_llama",
     r"core/test_fast_paths\.py::test_kernels_leave_no_memory_behind",
-    r"test_aec\.py::test_1000_renders",
+    r"third_party/test_check_game\.py::test_a_game_that_plays_differently",
     # strength, over many games
     r"test_search\.py::test_mc_beats",
     r"test_search\.py::test_choice_does_not_depend_on_what_the_seat_cannot_see__B02\[llama_llama",
     r"test_baseline\.py::test_baseline_beats",
     # whole commands, killed and resumed, or in another process
     r"test_baselines\.py::test_trying_a_recipe",
-    r"test_third_party\.py::test_the_command_lines",
-    r"test_passing_study\.py::test_(the_report_is_whole|numbers_do_not_depend)",
-    r"test_exact\.py::test_(a_run_writes|a_game_of_another)",
+    r"test_third_party\.py::test_(the_command_lines|installed_alone_it_has\[(check_game|throughput))",
+    r"test_(passing|quitting)_study\.py::test_(the_report_is_whole|numbers_do_not_depend)",
+    r"test_exact\.py::test_(a_run_writes|a_game_of_another|training_lowers)",
     r"test_decisions\.py::test_the_commands",
+    r"test_notebooks_runner\.py::test_what_fails\w*\[warns",
+    r"test_policies_page\.py::test_a_file_of_ones_own_reaches",
     r"test_tournament\.py::test_a_killed",
     r"test_train\.py::test_a_killed",
 ]
