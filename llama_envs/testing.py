@@ -350,6 +350,9 @@ def check_enumeration(game: Game, games: int, seed: int) -> None:
             _fail("resampling", f"resample_hidden never gives player_{seat} some worlds that are possible")
 
 
+_Step = tuple[States, int, float, list[bytes], Any, tuple[int, ...]]  # the arguments of _Tree._after
+
+
 class _Tree:
     """All of a small game: the states that share what a seat has seen and done."""
 
@@ -365,36 +368,40 @@ class _Tree:
     def grow(self) -> None:
         """Visit every history; _LeftOut if the game is too large."""
         nothing = np.zeros((self.game.num_players, self.game.observation.size), np.float32)
-        self._visit(np.zeros(1, self.game.state_dtype), START, 1.0, [b""] * self.game.num_players, nothing, ())
+        waiting: list[_Step] = [(np.zeros(1, self.game.state_dtype), START, 1.0, [b""] * len(nothing), nothing, ())]
+        while waiting:
+            self.nodes += 1
+            if self.nodes > MOST_NODES:
+                raise _LeftOut(f"the game has more than {MOST_NODES:,} histories")
+            waiting += self._after(*waiting.pop())
 
-    def _visit(
+    def _after(
         self, state: States, action: int, chance: float, memory: list[bytes], before: Any, acts: tuple[int, ...]
-    ) -> None:
-        self.nodes += 1
-        if self.nodes > MOST_NODES:
-            raise _LeftOut(f"the game has more than {MOST_NODES:,} histories")
+    ) -> list[_Step]:
+        """Take a step and note what the seat to move then knows: the steps that may follow."""
         game = self.game
         records = game.records(state.copy())
         choices = np.zeros(max(game.num_actions, game.max_chance_outcomes))
         seen = np.zeros_like(before)
         who = self._move(records, self._params, action, game.num_actions, choices, seen)
         plain = records.view(np.ndarray)
+        options = [int(option) for option in np.flatnonzero(choices)]
         if who == CHANCE:
-            for outcome in np.flatnonzero(choices):
-                self._visit(plain, int(outcome), chance * choices[outcome], memory, before, acts)
-            return
-        memory = [hashlib.sha256(old + new.tobytes()).digest() for old, new in zip(memory, seen, strict=True)]
+            return [(plain, outcome, chance * choices[outcome], memory, before, acts) for outcome in options]
         if who == OVER:
-            return
+            return []
+        memory = [hashlib.sha256(old + new.tobytes()).digest() for old, new in zip(memory, seen, strict=True)]
         content = _fields(plain.view(game.visible_dtype))[0]
         key = (int(who), memory[who])
         self.sets.setdefault(key, []).append((content, chance, plain.tobytes()))
         if self._acts.setdefault(key, acts) != acts:
             self.hidden_actions = True
-        for option in np.flatnonzero(choices):
+        steps: list[_Step] = []
+        for option in options:
             told = list(memory)
-            told[who] = hashlib.sha256(memory[who] + bytes([int(option)])).digest()
-            self._visit(plain, int(option), chance, told, seen, (*acts, int(option)))
+            told[who] = hashlib.sha256(memory[who] + bytes([option])).digest()
+            steps.append((plain, option, chance, told, seen, (*acts, option)))
+        return steps
 
 
 # ------------------------------------------------------------------------------------------------------------- channels
@@ -614,7 +621,6 @@ def check_doors(game: Game, games: int, seed: int) -> None:
     """APIs: PettingZoo's, Gymnasium's, Stable-Baselines3's and OpenSpiel's own checks pass."""
     import gymnasium
     from gymnasium.utils.env_checker import check_env
-    from pettingzoo.test import api_test, parallel_api_test
 
     from llama_envs.adapters.aec import GameAECEnv, wrap
     from llama_envs.adapters.gym_vector import GymEnv, GymVectorEnv
@@ -622,6 +628,8 @@ def check_doors(game: Game, games: int, seed: int) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of PettingZoo, on observations that are dicts; and of Gymnasium's checker
+        from pettingzoo.test import api_test, parallel_api_test
+
         with contextlib.redirect_stdout(io.StringIO()):  # PettingZoo's tests print
             api_test(wrap(GameAECEnv(game)), num_cycles=20)
             parallel_api_test(GameParallelEnv(game), num_cycles=20)

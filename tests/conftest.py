@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
+
+from tests.experiments.commands import Refusal, call, listing, sentence
 
 EXHAUSTIVE = [
     # the doors and other libraries: in more than two configurations of each game
@@ -16,6 +20,8 @@ EXHAUSTIVE = [
     r"test_aec\.py::test_(1000_renders|rendering_changes_nothing\w*\[human-llama_llama-num_players=4)",
     r"test_without_ray\.py::.*\[evaluate",
     r"test_readme\.py::test_example_runs\[from sb3_contrib",
+    r"core/test_conformance\.py::test_the_game_conforms",
+    r"test_history\.py::test_policies_that",
     # enumerations, referees and pictures at their largest
     r"lama/test_random_games\.py::test_every_action\w*\[[3-6]-choice",
     r"lama/test_referee\.py::test_kernels_and_referee_agree_state_by_state\[[2456]",
@@ -50,6 +56,21 @@ EXHAUSTIVE = [
     r"test_train\.py::test_a_killed",
 ]
 LEFT_OUT = re.compile("|".join(f"(?:{pattern})" for pattern in EXHAUSTIVE))
+
+
+@pytest.fixture
+def refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refusal:
+    """``refusal(main, arguments)``: the one sentence with which a command refuses them, code 2, the disk as it was."""
+
+    def refuse(main: Callable[[Sequence[str]], object], arguments: Sequence[str]) -> str:
+        before = listing(tmp_path)
+        assert call(main, arguments, tmp_path, monkeypatch) == 2, capsys.readouterr()
+        shown = capsys.readouterr()
+        assert "nan" not in shown.out
+        assert listing(tmp_path) == before
+        return sentence(shown.err)
+
+    return refuse
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -140,7 +140,7 @@ class Batch:
             ValueError: ``streams`` is not a writable uint64 array (N,) or k is not from 1 to 1,000,000.
         """
         check_int("k", k, 1, 1_000_000)
-        _check_streams(streams, self.num_games)
+        _check_streams(streams, (self.num_games,))
         return resampled(self.game, self._buffers.states, self._check_seats(seats), streams, k)
 
     def sample_actions(self, streams: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -150,7 +150,7 @@ class Batch:
             ValueError: ``streams`` is not a writable uint64 array (N,).
         """
         actions = np.empty(self.num_games, np.int64)
-        _check_streams(streams, self.num_games)
+        _check_streams(streams, (self.num_games,))
         sample_legal(self._buffers.mask, streams, actions)
         return actions
 
@@ -236,7 +236,7 @@ class Batch:
 
         Args:
             policy: the kernel and what it takes.
-            who: (N, P), who holds each seat; the policy plays those that are ``index``.
+            who: (N, P), who holds each seat, from -1 to K - 1; the policy plays those that are ``index``.
             index: see ``who``.
             streams: (N, P) uint64, the random stream of each game and seat; they advance.
             actions: (N,), is written to.
@@ -248,21 +248,25 @@ class Batch:
         Returns:
             the number of decisions, and the game in which the policy chose an illegal action, ``actions[game]``, after
             which nothing was played; -1 if there is none.
+
+        Raises:
+            ValueError: an array has another shape, or names a seat or holder that is not there.
         """
         n = self.num_games
         watched = np.zeros(n, np.int64) if watched is None else watched
         paid = np.zeros(n, np.float32) if paid is None else paid
         asks = np.ones(int(who.max(initial=index)) + 2, np.bool_) if asks is None else asks
         memory = np.zeros((self.game.num_players, policy.memory), np.int64)
-        if move and self._some_fresh:
-            moving = who[np.arange(n), self._to_move_view] == index
-            self._fresh[moving & (self._to_move_view >= 0)] = False
-            self._some_fresh = bool(self._fresh.any())
+        self._check_play(who, streams, actions, asks, watched, paid)
+        before = self._visible.copy() if move and self._some_fresh else None
         arrays = (who, asks, policy.options, memory, streams, watched, paid, actions)
         plain = all(array.flags.carray for array in arrays) and [array.dtype for array in arrays] == PLAY_DTYPES
-        play = compile_play(self.game.rules, policy.choose)
+        play = compile_play(self.game.rules, self.game.state_dtype, policy.choose)
         arguments = (self._buffers, self._params, who, index, *arrays[1:], move)
         decisions, illegal = _call(play, arguments) if plain else play(*arguments)
+        if before is not None:
+            self._fresh &= self._visible == before  # but for games that have moved
+            self._some_fresh = bool(self._fresh.any())
         return int(decisions), int(illegal)
 
     def random_playout(self, streams: npt.NDArray[np.uint64], decisions: int) -> None:
@@ -271,7 +275,7 @@ class Batch:
         For measuring: chance and actions come from ``streams`` (N,) alone, and :meth:`refresh` must follow before
         anything else is read.
         """
-        _check_streams(streams, self.num_games)
+        _check_streams(streams, (self.num_games,))
         mask = np.zeros(self.game.num_actions, np.bool_)
         self.game.batch_kernels.playout(self._buffers.states, self._params, streams, mask, decisions)
 
@@ -350,6 +354,20 @@ class Batch:
             raise ValueError(f"seats must lie in 0 to {players - 1}, got {array.min()} to {array.max()}.")
         return np.array(np.broadcast_to(array, (self.num_games,)), np.int64)
 
+    def _check_play(
+        self, who: Any, streams: Any, actions: Any, asks: npt.NDArray[np.bool_], watched: Any, paid: Any
+    ) -> None:
+        n, players = self.num_games, self.game.num_players
+        each_game = {"actions": actions, "watched": watched, "paid": paid}
+        for name, array in {"who": who, **each_game}.items():
+            shape = (n,) if name in each_game else (n, players)
+            if array.shape != shape:
+                raise ValueError(f"{name} must have the shape {shape}, got {array.shape}.")
+        _check_streams(streams, (n, players))
+        for name, array, low, high in (("who", who, -1, len(asks) - 1), ("watched", watched, 0, players - 1)):
+            if array.min() < low or array.max() > high:
+                raise ValueError(f"{name} must lie in {low} to {high}, got {array.min()} to {array.max()}.")
+
     def _check_where(self, where: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         array = np.asarray(where)
         if array.shape != (self.num_games,) or array.dtype != np.bool_:
@@ -377,12 +395,12 @@ class Batch:
         )
 
 
-def _check_streams(streams: Any, num_games: int) -> None:
+def _check_streams(streams: Any, shape: tuple[int, ...]) -> None:
     """ValueError unless a kernel may take ``streams``; a stream of 0 becomes the one that it stands for."""
-    fits = isinstance(streams, np.ndarray) and streams.shape == (num_games,) and streams.dtype == np.uint64
+    fits = isinstance(streams, np.ndarray) and streams.shape == shape and streams.dtype == np.uint64
     if not fits or not streams.flags.writeable:
         found = f"{streams.dtype} of shape {streams.shape}" if isinstance(streams, np.ndarray) else repr(streams)
-        raise ValueError(f"streams must be a writable uint64 array of shape ({num_games},), got {found}.")
+        raise ValueError(f"streams must be a writable uint64 array of shape {shape}, got {found}.")
     if not streams.all():
         streams[streams == 0] = FIRST_STREAM  # 0 itself would never change
 

@@ -75,8 +75,8 @@ def _views(rules: Rules) -> Kernel:
 
 
 @functools.cache
-def compile_batch_kernels(rules: Rules) -> BatchKernels:
-    """The loops for one game. Nothing is compiled before the first call."""
+def compile_batch_kernels(rules: Rules, record: np.dtype[np.void]) -> BatchKernels:
+    """The loops for one game on one kind of ``record``. Nothing is compiled before the first call."""
     start_game, legal_actions, apply = rules.start_game, rules.legal_actions, rules.apply
     resolve_chance, resample_hidden, observe_one = rules.resolve_chance, rules.resample_hidden, rules.observe
     see = _views(rules)
@@ -219,7 +219,7 @@ def compile_batch_kernels(rules: Rules) -> BatchKernels:
 
 
 @functools.cache
-def compile_play(rules: Rules, choose: Kernel) -> Kernel:
+def compile_play(rules: Rules, record: np.dtype[np.void], choose: Kernel) -> Kernel:
     """The loop that plays one policy that is a kernel (:class:`~llama_envs.core.contract.PolicyKernel`) in a batch.
 
     ``play(buffers, params, who, index, asks, options, memory, streams, watched, paid, actions, move)`` plays every game

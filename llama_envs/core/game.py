@@ -109,8 +109,8 @@ class Game:
 
     @cached_property
     def batch_kernels(self) -> BatchKernels:
-        """The kernels over a whole batch; games of the same rules share them."""
-        return compile_batch_kernels(self.rules)
+        """The kernels over a whole batch; games of the same rules and record share them."""
+        return compile_batch_kernels(self.rules, self.state_dtype)
 
     @property
     def name(self) -> str:

@@ -40,9 +40,17 @@ T = TypeVar("T")
 
 
 def config_to_json(config: Any) -> Any:
-    """A config dataclass as JSON values: dataclasses as objects, tuples as lists; what equality ignores is left out."""
+    """A config dataclass as JSON values: dataclasses as objects, tuples as lists.
+
+    What equality ignores is left out, and an option that came later (``metadata={"later": True}``) at its default.
+    """
     if is_dataclass(config) and not isinstance(config, type):
-        return {field.name: config_to_json(getattr(config, field.name)) for field in fields(config) if field.compare}
+        values = {field: getattr(config, field.name) for field in fields(config) if field.compare}
+        return {
+            field.name: config_to_json(value)
+            for field, value in values.items()
+            if not (field.metadata.get("later") and value == field.default)
+        }
     if isinstance(config, (tuple, list)):
         return [config_to_json(entry) for entry in config]
     return config
@@ -55,7 +63,9 @@ def config_from_json(kind: type[T], value: Any) -> T:
         ValueError: ``value`` is no object, has unknown or missing fields, or ``kind`` refuses one.
     """
     hints = get_type_hints(kind)
-    known = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
+    options = [field for field in fields(kind) if field.compare]  # type: ignore[arg-type]
+    given = value if isinstance(value, dict) else {}
+    known = [field.name for field in options if field.name in given or not field.metadata.get("later")]
     if not isinstance(value, dict) or set(value) != set(known):
         found = ", ".join(map(str, value)) if isinstance(value, dict) else repr(value)
         raise ValueError(f"a {kind.__name__} must have the fields {', '.join(known)}, got {found}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from llama_envs.core.payoff import REWARDS
@@ -11,6 +11,7 @@ from llama_envs.core.validation import check_bool, check_choice, check_int, make
 MAX_PLAYERS = 6
 MAX_RANKS = 7
 MAX_COPIES = 16
+MAX_HISTORY = 64
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class LamaConfig:
         copies: cards of each rank (L19).
         hand_size: cards dealt to each seat (L19).
         reward: "win", "score" or "rank" (L20).
+        history: how many of the last public events the observation ends with, 0 to 64.
 
     Raises:
         ValueError: a field is out of range, or the deal needs more cards than the deck has.
@@ -47,6 +49,7 @@ class LamaConfig:
     copies: int = 8
     hand_size: int = 6
     reward: Literal["win", "score", "rank"] = "win"
+    history: int = field(default=0, metadata={"later": True})
 
     def __post_init__(self) -> None:
         make_plain(self)
@@ -76,3 +79,4 @@ class LamaConfig:
                 f"in a deck of {ranks * copies} cards, got {hand}."
             )
         check_choice("reward", self.reward, tuple(REWARDS))
+        check_int("history", self.history, 0, MAX_HISTORY)

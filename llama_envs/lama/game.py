@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS
 from llama_envs.lama import SPEC, observe, render, rules
 from llama_envs.lama.config import LamaConfig
+from llama_envs.lama.history import STATE_WITH_EVENTS
 from llama_envs.lama.state import OFFSETS, PARAMS, SEAT_FIELDS, STATE
 
 RULES = Rules(
@@ -45,7 +47,8 @@ def action_names(config: LamaConfig) -> tuple[str, ...]:
 def params(config: LamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """The record that every kernel gets."""
     record = np.zeros(1, PARAMS)
-    layout = observe.layout(config)
+    actions = len(action_names(config))
+    layout = observe.layout(replace(config, history=0), actions)  # events come after all others
     values = {
         "num_players": config.num_players,
         "num_ranks": config.num_ranks,
@@ -59,6 +62,9 @@ def params(config: LamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]]:
         "max_rounds": config.max_rounds or 0,
         "single_round": config.single_round_terminates,
         "reward": REWARDS[config.reward],
+        "num_actions": actions,
+        "history": config.history,
+        "history_at": layout.size,
         "at": layout.offsets(OFFSETS),
         "per_copy": 1 / layout["hand"].scale,
         "per_hand_card": 1 / layout["hand_size"].scale,
@@ -118,8 +124,8 @@ def make_game(config: LamaConfig) -> Game:
         config=config,
         num_players=config.num_players,
         action_names=action_names(config),
-        observation=observe.layout(config),
-        state_dtype=STATE,
+        observation=observe.layout(config, len(action_names(config))),
+        state_dtype=STATE_WITH_EVENTS if config.history else STATE,
         seat_fields=SEAT_FIELDS,
         params=params(config),
         rules=RULES,

@@ -15,6 +15,7 @@ from llama_envs.core.observation import Observation, Slice
 from llama_envs.core.rows import put_row
 from llama_envs.lama.config import MAX_RANKS as R
 from llama_envs.lama.config import LamaConfig
+from llama_envs.lama.history import observe_events, slices_of_events
 
 ROUNDS = 10  # scale of the round counter when there is no limit
 WORST_HAND = 31
@@ -22,8 +23,8 @@ ONE = np.float32(1.0)
 OWN, NEXT, ROW = np.uint64(0), np.uint64(1), np.uint64(R)  # steps between seats, and between their rows
 
 
-def layout(config: LamaConfig) -> Observation:
-    """The named slices for ``config``."""
+def layout(config: LamaConfig, num_actions: int) -> Observation:
+    """The named slices for ``config``, which has so many actions."""
     n = config.num_players
     stock = config.num_ranks * config.copies - n * config.hand_size - 1
     most = config.hand_size + stock
@@ -46,6 +47,7 @@ def layout(config: LamaConfig) -> Observation:
             Slice("last_actor", (n,), 1, "one-hot: the seat that took the last turn"),
             Slice("stock", (1,), max(stock, 1), "cards in the stock"),
             Slice("rounds", (1,), config.max_rounds or ROUNDS, "finished rounds (at most the scale)"),
+            *slices_of_events(config, num_actions),
         ]
     )
 
@@ -81,3 +83,4 @@ def observe(state: State, params: Params, seat: int, out: Vector) -> None:
         out[starter + ahead] = state.starter == other
         out[last_actor + ahead] = state.last_actor == other
         ahead += NEXT
+    observe_events(state, params, seat, out)

@@ -13,6 +13,7 @@ from llama_envs.core.compile import kernel
 from llama_envs.core.contract import Floats, Mask, Params, State, Streams
 from llama_envs.core.payoff import RANK, SCORE, WIN, against_the_others, rank_payoff, win_share
 from llama_envs.lama.config import MAX_PLAYERS, MAX_RANKS
+from llama_envs.lama.history import forget_events, remember_decision, remember_hands
 from llama_envs.lama.state import DEAL, DRAW, EXCHANGE, NOTHING, RETURN, STARTER, TO_BLACK, TO_WHITE, TURN, UNDECIDED
 
 DRAW_CARD, QUIT, KEEP, RETURN_WHITE, RETURN_BLACK, WHITE_TO_BLACK, BLACK_TO_WHITE = 0, 1, 2, 3, 4, 5, 6
@@ -32,6 +33,7 @@ def start_game(state: State, params: Params) -> None:
     state.terminated = False
     state.truncated = False
     state.rounds = 0
+    forget_events(state)
     for seat in range(MAX_PLAYERS):
         state.white[seat] = 0
         state.black[seat] = 0
@@ -225,6 +227,7 @@ def apply(state: State, params: Params, action: int) -> None:
     seat = state.to_move
     for other in range(params.num_players):
         state.reward[other] = 0.0
+    remember_decision(state, params, seat, action)
     choice = action - params.num_ranks
     if state.phase == RETURN:
         return_chip(state, seat, choice)
@@ -337,6 +340,7 @@ def change_total(state: State, seat: int, points: int) -> None:
 @kernel
 def collect_chips(state: State, params: Params) -> None:
     """Every seat takes its penalty in chips (L13, L14); then exchanges (L15)."""
+    remember_hands(state, params)
     for seat in range(params.num_players):
         points = penalty(state, params, seat)
         state.black[seat] += points // BLACK_CHIP

@@ -68,6 +68,9 @@ PARAMS = np.dtype(
         ("max_rounds", np.int64),  # 0: no limit
         ("single_round", np.int64),  # 1: the limit of one round is a natural end
         ("reward", np.int64),  # WIN, SCORE or RANK
+        ("num_actions", np.int64),
+        ("history", np.int64),  # events that the observation ends with
+        ("history_at", np.int64),  # where they begin in it
         ("at", OFFSETS),  # where each slice of the observation begins
         # what the observation multiplies by: 1 / the scale of each slice
         ("per_copy", np.float32),

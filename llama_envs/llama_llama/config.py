@@ -17,6 +17,7 @@ DISPLAYS = 4
 MAX_KINDS = MAX_CARDS
 MAX_HAND = MAX_CARDS // HANDS
 MAX_PASSED = DISPLAYS * (MAX_HAND - 1)  # cards that a player can pass in one round
+MAX_HISTORY = 16
 MAX_COMBINATIONS = 256  # in all kinds of a deck together
 
 DummyDisplays = tuple[tuple[int, tuple[int, ...]], ...]
@@ -37,6 +38,7 @@ class LlamaLlamaConfig:
         num_rounds: the game ends after so many rounds (P18).
         hand_size: cards dealt to each of the four hands (P4).
         reward: "win", "score" or "rank" (P20).
+        history: how many of the last public events the observation ends with, 0 to 16.
 
     Raises:
         ValueError: a field is out of range, the deck breaks its format, or four hands need more cards than it has.
@@ -52,6 +54,7 @@ class LlamaLlamaConfig:
     num_rounds: int = 4
     hand_size: int = 8
     reward: Literal["win", "score", "rank"] = "win"
+    history: int = field(default=0, metadata={"later": True})
 
     def __post_init__(self) -> None:
         make_plain(self)
@@ -74,6 +77,7 @@ class LlamaLlamaConfig:
         check_int("target_score", self.target_score, 1, 1_000_000)
         check_int("num_rounds", self.num_rounds, 1, 100)
         check_choice("reward", self.reward, tuple(REWARDS))
+        check_int("history", self.history, 0, MAX_HISTORY)
 
     @property
     def cards(self) -> Deck:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,6 +13,7 @@ from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS
 from llama_envs.llama_llama import SPEC, observe, render, resample, rules
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, LlamaLlamaConfig
+from llama_envs.llama_llama.history import STATE_WITH_EVENTS
 from llama_envs.llama_llama.state import OFFSETS, PARAMS, SEAT_FIELDS, STATE
 
 RULES = Rules(
@@ -36,6 +38,7 @@ def params(config: LlamaLlamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]
     """The record that every kernel gets."""
     record = np.zeros(1, PARAMS)
     deck = config.cards
+    layout = observe.layout(replace(config, history=0))  # events come after all others
     values = {
         "num_players": config.num_players,
         "num_kinds": deck.num_kinds,
@@ -46,7 +49,9 @@ def params(config: LlamaLlamaConfig) -> np.ndarray[tuple[int], np.dtype[np.void]
         "dummy_display": [display + 1 in config.marked_displays for display in range(DISPLAYS)],
         "target_score": config.target_score,
         "num_rounds": config.num_rounds,
-        "at": observe.layout(config).offsets(OFFSETS),
+        "history": config.history,
+        "history_at": layout.size,
+        "at": layout.offsets(OFFSETS),
         "per_card": 1.0 / config.hand_size,
         "per_point": 1.0 / config.target_score,
         "reward": REWARDS[config.reward],
@@ -93,7 +98,7 @@ def make_game(config: LlamaLlamaConfig) -> Game:
         num_players=config.num_players,
         action_names=action_names(config),
         observation=observe.layout(config),
-        state_dtype=STATE,
+        state_dtype=STATE_WITH_EVENTS if config.history else STATE,
         seat_fields=SEAT_FIELDS,
         params=params(config),
         rules=RULES,

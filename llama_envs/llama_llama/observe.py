@@ -12,6 +12,7 @@ from llama_envs.core.compile import kernel
 from llama_envs.core.contract import Params, State, Vector
 from llama_envs.core.observation import Observation, Slice
 from llama_envs.llama_llama.config import DISPLAYS, LlamaLlamaConfig
+from llama_envs.llama_llama.history import observe_events, slices_of_events
 from llama_envs.llama_llama.state import GOALS
 
 ONE = np.float32(1.0)
@@ -41,6 +42,7 @@ def layout(config: LlamaLlamaConfig) -> Observation:
             Slice("round_score", (n,), target, "points of each seat in the last scored round (at most the target)"),
             Slice("pass_count", (1,), hand, "cards to pass in this pass (0 while choosing a goal)"),
             Slice("rounds", (1,), config.num_rounds, "scored rounds"),
+            *slices_of_events(config),
         ]
     )
 
@@ -77,6 +79,7 @@ def observe(state: State, params: Params, seat: int, out: Vector) -> None:
     if phase != GOALS:
         out[at.pass_count] = params.pass_counts[phase - 1] / params.hand_size
     out[at.rounds] = state.rounds / params.num_rounds
+    observe_events(state, params, seat, out)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The tables that only this game's README has; ``python -m experiments.docs`` writes them."""
+"""The tables that only this game's README has; ``python -m docs.generate`` writes them."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from llama_envs.core.contract import Floats, Integers, Mask, Params, State, Stre
 from llama_envs.core.payoff import RANK, SCORE, WIN, against_the_others, rank_payoff, win_share
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, MAX_PASSED, MAX_PLAYERS
 from llama_envs.llama_llama.deck import LETTERS
+from llama_envs.llama_llama.history import forget_events, remember_round
 from llama_envs.llama_llama.state import DEAL, DUMMY_DRAW, DUMMY_GOAL, DUMMY_SEAT, GOALS, NOTHING, PLACE
 
 NUM_LETTERS = len(LETTERS)
@@ -33,6 +34,7 @@ def start_game(state: State, params: Params) -> None:
     state.terminated = False
     state.truncated = False
     state.rounds = 0
+    forget_events(state)
     for seat in range(MAX_PLAYERS):
         state.total[seat] = 0
         state.round_score[seat] = 0
@@ -426,6 +428,7 @@ def score_round(state: State, params: Params) -> None:
         state.total[seat] += points
         highest = max(highest, int(state.total[seat]))
     state.rounds += 1
+    remember_round(state, params)
     if params.reward == SCORE:
         against_the_others(state.round_score, n, MOST, POINTS_PER_REWARD, state.reward)
     if highest >= params.target_score or state.rounds >= params.num_rounds:

@@ -63,6 +63,8 @@ PARAMS = np.dtype(
         ("target_score", np.int64),
         ("num_rounds", np.int64),
         ("reward", np.int64),  # WIN, SCORE or RANK
+        ("history", np.int64),  # events that the observation ends with
+        ("history_at", np.int64),  # where they begin in it
         ("at", OFFSETS),  # where each slice of the observation begins
         ("per_card", np.float64),  # 1 / hand_size
         ("per_point", np.float64),  # 1 / target_score

@@ -17,6 +17,7 @@ Stable-Baselines3 that ``experiments.train`` wrote is a policy file too: it has 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import json
@@ -86,6 +87,9 @@ class PolicyFile:
         if (about["game"], about["version"]) != (game.name, game.version):
             raise ValueError(f"{self.source} was made for {about['game']}_v{about['version']}, not for {game.id}.")
         there, here = about["config"], config_to_json(game.config)
+        if "history" in here and "history" not in there:  # the events come last, and this network reads none
+            game = game.spec.make_game(dataclasses.replace(game.config, history=0))
+            del here["history"]
         for field in dict.fromkeys(["num_players", *here, *there]):
             if there.get(field) != here.get(field) and (field != "reward" or part == "value"):
                 raise ValueError(
@@ -232,9 +236,9 @@ class Network:
 
     def __call__(self, observation: Rows, mask: npt.NDArray[np.bool_]) -> Rows:
         """The last layer's outputs, (n, out) float32, for ``observation`` (n, D) and ``mask`` (n, A)."""
-        read = {"observation": observation, "action_mask": mask}
-        n = len(observation)
-        width = sum(read[name].shape[1] for name in self.inputs)
+        n, width = len(observation), len(self.layers[0][0])
+        seen = width - mask.shape[1] if "action_mask" in self.inputs else width  # events may follow (``history``)
+        read = {"observation": observation[:, :seen], "action_mask": mask}
         rows = np.zeros((-(-n // BLOCK) * BLOCK, width), np.float32)
         np.concatenate([read[name] for name in self.inputs], axis=1, out=rows[:n], casting="unsafe")
         blocks = rows.reshape(-1, BLOCK, width)

@@ -29,7 +29,7 @@ API_LIBRARIES = ("pettingzoo", "gymnasium", "gym", "torch", "stable_baselines3",
 # of any game; what matches longest counts, so "llama_envs.core" is what else is in it.
 FLOORS = (
     ("llama_envs.core", "llama_envs.drawing", "GAME", "GAME.config", "GAME.deck"),
-    ("GAME.state",),
+    ("GAME.state", "GAME.history"),
     ("GAME.rules", "GAME.observe", "GAME.resample", "GAME.heuristic",
      "llama_envs.core.batch_kernels", "llama_envs.core.extensive_form"),
     ("llama_envs.core.game", "GAME.render", "GAME.game", "GAME.readme"),
@@ -57,8 +57,8 @@ EXTRAS = {
 MODULES = {"pillow": ("PIL",), "open_spiel": ("pyspiel", "open_spiel"), "docstring-parser": ("docstring_parser",)}
 
 # Studies and examples that are about one game or both.
-ABOUT_GAMES = ("experiments/passing_*", "experiments/quitting_*", "experiments/examples/*", "experiments/exact.py",
-               "experiments/benchmark.py")  # fmt: skip
+ABOUT_GAMES = ("experiments/passing*", "experiments/passing/*", "experiments/quitting*", "experiments/quitting/*",
+               "experiments/examples/*", "experiments/exact/*", "experiments/benchmark/*")  # fmt: skip
 
 
 def files(paths):

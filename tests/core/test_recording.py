@@ -125,10 +125,12 @@ def test_games_that_wait_are_not_recorded_while_they_wait(case: Case) -> None:
 
 @every_case
 def test_a_configuration_survives_json(case: Case) -> None:
-    config = new_batch(case, 1).game.config
-    value = json.loads(json.dumps(config_to_json(config)))
-    assert config_from_json(type(config), value) == config
-    assert set(value) == {field.name for field in dataclasses.fields(config)}
+    for history in (0, 2):  # at 0 it is left out: what was written before there was one reads the same
+        config = dataclasses.replace(new_batch(case, 1).game.config, history=history)
+        value = json.loads(json.dumps(config_to_json(config)))
+        assert config_from_json(type(config), value) == config
+        assert set(value) | {"history"} == {field.name for field in dataclasses.fields(config)}
+        assert value.get("history", 0) == history
 
 
 @each_game
