@@ -15,7 +15,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.wrappers import ActionMasker
 from stable_baselines3.common.vec_env import VecEnv
 
-from experiments.peers import load
+from experiments.throughput.peers import load
 from experiments.train import Options
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.registry import game_names, make_game

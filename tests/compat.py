@@ -1,7 +1,7 @@
 """The compatibility table: what the tests of other libraries found, cell by cell.
 
 A test calls :func:`record` once for each cell, after it has shown what it says. The cells are kept in
-``compatibility.json``, from which ``python -m experiments.docs`` writes docs/compatibility.md. A cell that differs from
+``compatibility.json``, from which ``python -m docs.generate`` writes docs/compatibility.md. A cell that differs from
 the kept one fails its test, so the table cannot drift. To write the file anew, delete it and run
 ``COMPATIBILITY=write python -m pytest tests/adapters`` (without ``-n``).
 """

@@ -6,9 +6,11 @@ import contextlib
 import dataclasses
 import io
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
@@ -50,6 +52,32 @@ def parse(options: type[O], description: str, argv: Sequence[str] | None = None,
         lambda: tyro.extras.subcommand_cli_from_dict(commands, description=description, prog=command_name(), args=argv)  # type: ignore[arg-type]
     )
     return Call(chosen.game_name, chosen.game_config(), run_or_exit(chosen.own))
+
+
+def parse_for(
+    game: str,
+    options: type[O],
+    description: str,
+    argv: Sequence[str] | None = None,
+    renamed: Mapping[str, str] = {},
+) -> Call:
+    """Parse ``[options of the experiment] [options of the game]`` of an experiment about one game.
+
+    Args:
+        game: its name.
+        options: of the experiment; where one has the name of an option of the game, it takes its place.
+        description: for the help text.
+        argv: the arguments; by default those of this process.
+        renamed: new names by old ones, both without dashes; an old name is refused in one sentence.
+    """
+    show_what_the_terminal_can()
+    given = sys.argv[1:] if argv is None else list(argv)
+    for old, new in renamed.items():
+        if any(word.partition("=")[0].replace("_", "-") == f"--{old}" for word in given):
+            fail(f"--{old} is called --{new} now.")
+    command = _command(game, options, {}, [field.name for field in dataclasses.fields(options)])  # type: ignore[arg-type]
+    chosen: Any = _parsed(lambda: tyro.cli(command, description=description, prog=command_name(), args=argv))
+    return Call(game, chosen.game_config(), run_or_exit(chosen.own))
 
 
 def parse_options(options: type[O], description: str, argv: Sequence[str] | None = None) -> O:
@@ -95,12 +123,12 @@ def game_of(call: Call, **changes: Any) -> Game:
     return make_game(call.game, **{**call.config, **changes})
 
 
-def run_or_exit(action: Callable[[], O], stopped: str = "nothing was written") -> O:
+def run_or_exit(action: Callable[[], O], stopped: object = "nothing was written") -> O:
     """``action()``; what the user can act on becomes one sentence on stderr and exit code 2, 130 after Ctrl-C.
 
     Args:
         action: what is done.
-        stopped: after Ctrl-C, what is kept and how to go on.
+        stopped: after Ctrl-C, what is kept and how to go on: a text, or what has one by then.
     """
     try:
         return action()
@@ -133,6 +161,20 @@ def show_what_the_terminal_can() -> None:
             stream.reconfigure(errors="replace")
 
 
+def check_folder(field: str, path: Path | None) -> None:
+    """ValueError with one sentence unless files can be written into ``path``, existing or not; leaves nothing."""
+    if path is None:
+        return
+    try:
+        there = next(parent for parent in (path.resolve(), *path.resolve().parents) if parent.exists())
+        if not there.is_dir():
+            raise ValueError(f"{field} must be a folder, and {there if there != path.resolve() else path} is none.")
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise ValueError(f"{field} must be a folder that can be written, got {path} ({error.strerror}).") from None
+
+
 def check_output(field: str, path: Path | None, *suffixes: str) -> None:
     """ValueError with one sentence unless ``path`` (None: nothing is written) can be written; leaves nothing behind."""
     if path is None:
@@ -153,9 +195,9 @@ def check_output(field: str, path: Path | None, *suffixes: str) -> None:
         raise ValueError(f"{field} must be a file that can be written, got {path} ({error.strerror}).") from None
 
 
-def _command(name: str, options: type[Any], defaults: dict[str, Any]) -> type[Any]:
-    """A dataclass with the experiment's options and the game's, which tyro turns into a subcommand."""
-    game = _cli_fields(config_type(name), defaults)
+def _command(name: str, options: type[Any], defaults: dict[str, Any], replaced: Collection[str] = ()) -> type[Any]:
+    """A dataclass with the experiment's options and the game's, but for the ``replaced``, for tyro."""
+    game = [field for field in _cli_fields(config_type(name), defaults) if field[0] not in replaced]
     own = [field.name for field in dataclasses.fields(options)]
     nullable = {field.name for field in dataclasses.fields(config_type(name)) if field.default is None} | set(defaults)
     clash = {field[0] for field in game} & set(own)
@@ -204,6 +246,16 @@ def attribute_docs(config: type[Any]) -> dict[str, str]:
     """The "Attributes:" section of a docstring: name -> text."""
     parsed = docstring_parser.parse(config.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
     return {param.arg_name: " ".join((param.description or "").split()) for param in parsed.params}
+
+
+def wrapped(start: str, text: str) -> str:
+    """``start`` and ``text``, no wider than the terminal (or 80 columns), further lines below ``text``."""
+    width = max(shutil.get_terminal_size((80, 24)).columns, len(start) + 20)
+    return (
+        textwrap.fill(start + text, width, subsequent_indent=" " * len(start), break_on_hyphens=False)
+        if text
+        else start
+    )
 
 
 def refuse_arguments(command: str, description: str, argv: Sequence[str] | None) -> None:

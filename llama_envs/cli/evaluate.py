@@ -15,25 +15,24 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import rich
 from rich.progress import Progress
-from rich.table import Table
 
 from llama_envs.cli.command import check_output, game_of, parse, run_or_exit
-from llama_envs.cli.on_ray import ray_map, ray_session
+from llama_envs.cli.show import show_table
+from llama_envs.cli.spread import Spread
 from llama_envs.core.chance import check_seed
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.recording import write_games
 from llama_envs.core.validation import check_int
 from llama_envs.evaluation import Comparison, compare
+from llama_envs.evaluation.intervals import plus_minus
 from llama_envs.evaluation.matches import GAMES_AT_ONCE, MOST_DEALS
-from llama_envs.evaluation.workers import workers
 from llama_envs.policies import PolicyError
 
 
 @dataclasses.dataclass(frozen=True)
-class Options:
+class Options(Spread):
     """Play policies against each other on shared deals with seats rotated."""
 
     policies: tuple[str, ...] = ("heuristic", "random")
@@ -51,18 +50,11 @@ class Options:
     """Games played together, with --ray in one task; changes speed and memory only."""
     workers: int = 1
     """Processes that play; 0 is one for each core. The results do not depend on it."""
-    ray: bool = False
-    """Spread the games over Ray tasks."""
-    address: str = ""
-    """With --ray, the address of a cluster ("auto", host:port), each node of which can import this package; empty:
-    this machine."""
 
     def __post_init__(self) -> None:
-        if self.address and not self.ray:
-            raise ValueError(f"address is for --ray, got {self.address!r} without it.")
+        super().__post_init__()
         check_int("deals", self.deals, 1, MOST_DEALS)
         check_int("games_at_once", self.games_at_once, 1, 2**24)
-        check_int("workers", self.workers, 0, 1024)
         check_seed(self.seed)
         check_output("out", self.out, ".csv")
         check_output("record", self.record)
@@ -122,23 +114,23 @@ def frame_of(result: Comparison) -> pd.DataFrame:
 def show(result: Comparison, title: str) -> None:
     """Print the table."""
     speed = (result.games + result.truncated) / result.seconds
-    table = Table(title=title, caption=f"{result.note}; {speed:,.0f} games/s")
-    for column in ("policy", "seats", "win share", f"mean {result.game.score_name}"):
-        table.add_column(column, justify="left" if column == "policy" else "right")
-    for row in result.standings:
-        share = f"{row.share:.3f} ± {row.interval:.3f}"
-        table.add_row(row.policy, str(row.seats), share, f"{row.score:.2f} ± {row.score_interval:.2f}")
-    rich.print(table)
+    rows = [
+        {
+            "policy": row.policy,
+            "seats": row.seats,
+            "win share": plus_minus(row.share, row.interval),
+            f"mean {result.game.score_name}": plus_minus(row.score, row.score_interval, 2),
+        }
+        for row in result.standings
+    ]
+    show_table(pd.DataFrame(rows), title, f"{result.note}; {speed:,.0f} games/s.")
 
 
 def _evaluate(game: Game, options: Options) -> Comparison:
-    arguments = (game, options.policies, options.deals, options.seed, options.games_at_once)
-    if options.ray:
-        with ray_session(options.address):
-            result = evaluate(*arguments, ray_map, options.record)
-    else:
-        with workers(options.workers) as spread:
-            result = evaluate(*arguments, spread, options.record)
+    with options.spread() as spread:
+        result = evaluate(
+            game, options.policies, options.deals, options.seed, options.games_at_once, spread, options.record
+        )
     if options.out is not None:
         write_atomically(options.out, lambda path: frame_of(result).to_csv(path, index=False))
     return result

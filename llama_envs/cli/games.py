@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
-from llama_envs.cli.command import attribute_docs, refuse_arguments
+from llama_envs.cli.command import attribute_docs, refuse_arguments, wrapped
 from llama_envs.core.registry import game_specs
 
 
@@ -18,4 +18,5 @@ def main(argv: Sequence[str] | None = None) -> None:
         docs = attribute_docs(spec.config)
         for field in fields(spec.config):
             default = field.metadata.get("cli_default", field.default if field.compare else getattr(config, field.name))
-            print(f"  --{field.name.replace('_', '-'):24} {docs.get(field.name, '')} (default {default!r})")
+            option = f"--{field.name.replace('_', '-')}"
+            print(wrapped(f"  {option:26} ", f"{docs.get(field.name, '')} (default {default!r})"))

@@ -30,10 +30,12 @@ def show_table(frame: pd.DataFrame, title: str, *notes: str) -> None:
     longer than a third of the width goes on in the next line.
     """
     console = rich.get_console()
-    first = min(_longest(frame, 0), max(console.width // 3, len(str(frame.columns[0]))))
+    first = min(_widest(frame, 0, whole=True), max(console.width // 3, len(str(frame.columns[0]))))
+    others = range(1, frame.shape[1])
+    whole = first + sum(_widest(frame, column, whole=True) + 2 for column in others) <= console.width
     parts: list[dict[int, int]] = [{}]
-    for column in range(1, frame.shape[1]):
-        width = min(_longest(frame, column), console.width - first - 2)
+    for column in others:
+        width = min(_widest(frame, column, whole), console.width - first - 2)
         if parts[-1] and first + sum(taken + 2 for taken in parts[-1].values()) + width + 2 > console.width:
             parts.append({})
         parts[-1][column] = width
@@ -54,7 +56,7 @@ def show_table(frame: pd.DataFrame, title: str, *notes: str) -> None:
             console.print(Text(note))
 
 
-def _longest(frame: pd.DataFrame, column: int) -> int:
-    """Of the cells of a column and the words above it."""
+def _widest(frame: pd.DataFrame, column: int, whole: bool) -> int:
+    """The width of the widest cell of a column, and of its ``whole`` heading or of the words in it."""
     head = str(frame.columns[column])
-    return max(cell_len(text) for text in (*(head.split() if column else [head]), *map(str, frame.iloc[:, column])))
+    return max(map(cell_len, ("", *([head] if whole else head.split()), *map(str, frame.iloc[:, column]))))

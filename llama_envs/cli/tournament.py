@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +22,31 @@ import numpy as np
 import pandas as pd
 import rich
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table as RichTable
+from rich.text import Text
 
 from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run, whole_truth
+from llama_envs.cli.show import explained, markdown, show_table
+from llama_envs.cli.spread import Spread
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.validation import check_choice, check_int
+from llama_envs.evaluation.intervals import plus_minus
 from llama_envs.evaluation.schedules import DESIGNS
 from llama_envs.evaluation.standings import Results, every_place, matrix
 from llama_envs.evaluation.tournament import Plan, Tournament, make_plan, run_tournament
+from llama_envs.evaluation.workers import Map, in_thread
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+RAW = (
+    "Ratings order the table, since they correct for whom a policy met; raw shares do not. ± of a rating is that of "
+    "its distance from the mean."
+)
+
 
 @dataclasses.dataclass(frozen=True)
-class Options:
+class Options(Spread):
     """Let policies play a tournament on shared deals, every table in all rotations of its seats."""
 
     policies: tuple[str, ...] = ("heuristic", "random")
@@ -50,14 +58,12 @@ class Options:
     equally often; "one_vs_rest": one policy against the rest of the seats held by another, for every pair;
     "auto": the round robin if it is small, else balanced."""
     rest: str = ""
-    """One of the policies: then only tables of one other among P-1 of it are played."""
+    """One of the policies: then only tables of one other among P-1 of it are played, and the design stays "auto"."""
     seed: int = 0
     """Seed of the deals, of policies that draw, and of the resampling behind the intervals of ratings."""
     block: int = 100
     """Most deals played together, which is what is lost when the tournament is killed; neighbours change with every
     block."""
-    workers: int = 0
-    """Processes; 0 is one for each core. The results do not depend on it."""
     name: str = ""
     """Folder under runs/; by default game, players, seed and the time."""
     resume: bool = False
@@ -67,21 +73,19 @@ class Options:
         check_choice("design", self.design, DESIGNS)
         check_int("deals", self.deals, 1, 10_000_000)
         check_int("block", self.block, 1, 2**20)
-        check_int("workers", self.workers, 0, 1024)
         check_int("seed", self.seed, 0, 2**63)
+        super().__post_init__()
 
 
 # ------------------------------------------------------------------------------------------------------------ writing
 
 
-def run(plan: Plan, folder: Path, workers: int = 1, pool: Executor | None = None) -> Tournament:
+def run(plan: Plan, folder: Path, spread: Map = in_thread) -> Tournament:
     """:func:`~llama_envs.evaluation.tournament.run_tournament` with a progress bar; then write everything there."""
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, transient=True) as bar:
         task = bar.add_task("playing")
-        tournament = run_tournament(
-            plan, folder, workers, pool, lambda done, of: bar.update(task, completed=done, total=of)
-        )
+        tournament = run_tournament(plan, folder, spread, lambda done, of: bar.update(task, completed=done, total=of))
     write_results(tournament, folder)
     return tournament
 
@@ -108,25 +112,17 @@ def _save_csv(frame: pd.DataFrame, path: Path) -> None:
     frame.to_csv(path, index=False)
 
 
-def plus_minus(mean: float, half: float, digits: int = 3) -> str:
-    """``mean ± half``, a dash where there is nothing to tell."""
-    if np.isnan(mean):
-        return "–"
-    width = "" if np.isnan(half) else " ± ∞" if np.isinf(half) else f" ± {half:.{digits}f}"
-    return f"{round(mean, digits) + 0.0:.{digits}f}{width}"  # never -0
-
-
 def readable_standings(tournament: Tournament) -> pd.DataFrame:
     """The standings with intervals as text, under short headings."""
     score = tournament.plan.game.score_name
     frame = tournament.standings
     columns: dict[str, list[str]] = {"policy": list(frame["policy"])}
     for title, column, digits in (
-        ("win share", "win_share", 3), (f"mean {score}", f"mean_{score}", 2), ("rating", "rating", 0),
+        ("rating", "rating", 0), ("raw share", "win_share", 3), (f"mean {score}", f"mean_{score}", 2),
     ):  # fmt: skip
         pairs = zip(frame[column], frame[f"{column}_95"], strict=True)
         columns[title] = [plus_minus(mean, half, digits) for mean, half in pairs]
-    columns["alpha-rank"] = [plus_minus(mass, float("nan"), 2) for mass in frame["alpha_rank"]]
+    columns["alpha rank"] = [plus_minus(mass, float("nan"), 2) for mass in frame["alpha_rank"]]
     for title in ("games", "truncated", "unrated"):
         columns[title] = [f"{number:,}" for number in frame[title]]
     return pd.DataFrame(columns)
@@ -157,18 +153,11 @@ def _text_matrix(frame: pd.DataFrame, columns: str, order: Sequence[str]) -> pd.
     return cells.where(cells.notna(), "").rename_axis(index="policy", columns=None).reset_index()
 
 
-def markdown(frame: pd.DataFrame) -> str:
-    """A frame of texts as a Markdown table, numbers right-aligned."""
-    rows = [[str(cell).replace("|", "\\|") for cell in row] for row in frame.itertuples(index=False)]
-    head = [str(column).replace("|", "\\|") for column in frame.columns]
-    line = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, line, *rows)) + "\n"
-
-
 def report(tournament: Tournament, folder: Path) -> str:
     """The tournament in Markdown."""
     plan, results = tournament.plan, tournament.results
     players, game = plan.game.num_players, plan.game
+    table = readable_standings(tournament)
     command = (folder / "command.txt").read_text().strip() if (folder / "command.txt").is_file() else ""
     found = folder / "versions.json"
     libraries = json.loads(found.read_text()) if found.is_file() else {}
@@ -181,12 +170,11 @@ def report(tournament: Tournament, folder: Path) -> str:
         "",
         "## Standings",
         "",
-        markdown(readable_standings(tournament)),
-        f"Win share for each seat held; equality is {1 / players:.3f}. ± is a 95 % interval, one deal being one "
-        "observation. Ratings are Bradley–Terry on the Elo scale, 0 being the median, shared victories counted as "
-        "draws (± ∞ for a policy that won nothing or everything); alpha-rank is the mass that a policy holds in the "
-        "long run where populations imitate winners, a mean over resampled "
-        f"deals{'' if tournament.standings['alpha_rank'].notna().any() else ' (not computed: needs open_spiel)'}.",
+        markdown(table),
+        f"{RAW} Ratings are Bradley–Terry on the Elo scale, 0 being the median, shared victories counted as draws. The "
+        f"raw share is of wins for each seat held; equality is {1 / players:.3f}. ± is a 95 % interval, one deal being "
+        "one observation. Alpha-rank is the mass that a policy holds in the long run where populations imitate "
+        f"winners, a mean over resampled deals{_no_alpha_rank(tournament)}. {explained(table)}".rstrip(),
         "",
         "## Pairs",
         "",
@@ -208,6 +196,12 @@ def report(tournament: Tournament, folder: Path) -> str:
     lines += ["## Not rated", "", *_not_rated(results), ""]
     lines += ["## Versions", "", ", ".join(f"{name} {number}" for name, number in libraries.items()), ""]
     return "\n".join(lines)
+
+
+def _no_alpha_rank(tournament: Tournament) -> str:
+    if tournament.standings["alpha_rank"].notna().any():
+        return ""
+    return f" (not computed: {'needs open_spiel' if find_spec('open_spiel') is None else 'fewer than two are rated'})"
 
 
 def _not_rated(results: Results) -> list[str]:
@@ -264,34 +258,28 @@ def show(tournament: Tournament) -> None:
     plan = tournament.plan
     players = plan.game.num_players
     timing = dict(zip(tournament.timing["policy"], tournament.timing["ms_per_decision"], strict=True))
-    frame = readable_standings(tournament)
+    frame = readable_standings(tournament).drop(columns=["games", "truncated", "unrated"])
     frame["not rated"] = [f"{number:,}" for number in tournament.standings[["truncated", "unrated"]].sum(axis=1)]
-    frame = frame.drop(columns=["games", "truncated", "unrated"])
-    frame["ms/decision"] = ["–" if np.isnan(timing[name]) else f"{timing[name]:.3g}" for name in frame["policy"]]
-    rich.print(
-        _rich_table(
-            frame,
-            f"{plan.game.title}, {players} players, seed {plan.seed}",
-            f"{len(plan.tables)} tables, {plan.deals:,} deals, {players} rotations; equality is {1 / players:.3f}; "
-            "± is a 95 % interval over deals",
-        )
+    frame["ms a decision"] = ["–" if np.isnan(timing[name]) else f"{timing[name]:.3g}" for name in frame["policy"]]
+    show_table(
+        frame,
+        f"{plan.game.title}, {players} players, seed {plan.seed}",
+        f"{len(plan.tables)} tables, {plan.deals:,} deals, {players} rotations; equality is {1 / players:.3f}; ± is a "
+        f"95 % interval over deals. {RAW}",
     )
     if len(plan.policies) <= 10:
-        rich.print(_rich_table(readable_matrix(tournament), "share of the wins of either, row against column"))
+        show_table(readable_matrix(tournament), "share of the wins of either, row against column")
         if len(tournament.one_vs_rest):
             title = f"win share of one (row) among {players - 1} of another (column)"
-            rich.print(_rich_table(readable_one_vs_rest(tournament), title))
+            show_table(readable_one_vs_rest(tournament), title)
     for policy, error in tournament.results.errors.items():
-        rich.print(RichTable(title=f"{policy} failed, its games are not rated: {error}", title_style="bold red"))
+        rich.print(Text(f"{policy} failed, its games are not rated: {error}", style="bold red"))
 
 
-def _rich_table(frame: pd.DataFrame, title: str, caption: str | None = None) -> RichTable:
-    table = RichTable(title=title, caption=caption)
-    for column in frame.columns:
-        table.add_column(column, justify="left" if column == "policy" else "right", no_wrap=column == "policy")
-    for row in frame.itertuples(index=False):
-        table.add_row(*(str(cell) for cell in row))
-    return table
+def play(plan: Plan, folder: Path, options: Spread) -> Tournament:
+    """:func:`run`, by whom the options say."""
+    with options.spread() as spread:
+        return run(plan, folder, spread)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -313,7 +301,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     }  # fmt: skip
     folder = run_or_exit(lambda: open_run(name, whole_truth(game, kept, options.policies), options.resume))
     kept_so_far = f"the same command with --name {name} --resume goes on"
-    tournament = run_or_exit(lambda: run(plan, folder, options.workers or os.cpu_count() or 1), kept_so_far)
+    tournament = run_or_exit(lambda: play(plan, folder, options), kept_so_far)
     show(tournament)
     print(f"report: {folder / 'report.md'}")
 

@@ -167,6 +167,11 @@ def fresh_seed() -> int:
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
 
 
+def derived_seed(*parts: int) -> int:
+    """A seed in [0, 2^64) that all of ``parts`` (from 0) decide: seeds of other parts share no stream with it."""
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0])
+
+
 def check_seed(seed: Any, name: str = "seed") -> int:
     """``seed`` as a Python int in [0, 2^64); ValueError with one sentence otherwise."""
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:

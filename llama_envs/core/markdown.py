@@ -7,7 +7,11 @@ from collections.abc import Iterable, Sequence
 
 def markdown_table(header: Sequence[object], rows: Iterable[Sequence[object]], right: int | None = None) -> str:
     """A table of texts without a newline at its end; columns from number ``right`` on are aligned to the right."""
-    lines = ["|".join(["", *("---" if right is None or k < right else "---:" for k in range(len(header))), ""])]
-    for cells in (header, *rows):
-        lines.append(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |")
-    return "\n".join([lines[1], lines[0], *lines[2:]])
+    head, *lines = [
+        f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in (header, *rows)
+    ]
+    if right is None:
+        rule = "|---" * len(header) + "|"
+    else:
+        rule = f"| {' | '.join('---' if column < right else '---:' for column in range(len(header)))} |"
+    return "\n".join([head, rule, *lines])

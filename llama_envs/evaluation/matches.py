@@ -24,7 +24,7 @@ from llama_envs.core.chance import check_seed
 from llama_envs.core.game import Game
 from llama_envs.core.recording import RecordedGame, Recorder
 from llama_envs.core.validation import check_int
-from llama_envs.evaluation.intervals import Floats, ratio, share_ratio
+from llama_envs.evaluation.intervals import Floats, plus_minus, ratio, share_ratio
 from llama_envs.evaluation.schedules import seat_orders
 from llama_envs.policies import Players, Policy, make_policy
 
@@ -224,8 +224,8 @@ class Comparison:
         width = max(len("policy"), *(len(row.policy) for row in self.standings))
         lines = [f"{'policy':{width}}  seats  win share        mean {self.game.score_name}"]
         for row in self.standings:
-            share = f"{row.share:.3f} ± {row.interval:.3f}"
-            lines.append(f"{row.policy:{width}}  {row.seats:5}  {share:15}  {row.score:.2f} ± {row.score_interval:.2f}")
+            share, score = plus_minus(row.share, row.interval), plus_minus(row.score, row.score_interval, 2)
+            lines.append(f"{row.policy:{width}}  {row.seats:5}  {share:15}  {score}")
         lines.append(self.note)
         return "\n".join(lines)
 
@@ -272,7 +272,7 @@ def compare(
     check_int("deals", deals, 1, MOST_DEALS)
     check_int("games_at_once", games_at_once, 1, 2**24)
     check_seed(seed)
-    names = [_name_of(policy, policies) for policy in policies]
+    names = names_of(policies)
     order = sorted(range(len(names)), key=names.__getitem__)
     results = play(
         game, [policies[k] for k in order], deals, seed, games_at_once=games_at_once, spread=spread, record=record,
@@ -300,10 +300,24 @@ def compare(
     )
 
 
-def _name_of(policy: str | Policy, policies: Sequence[str | Policy]) -> str:
-    """A policy's name in tables; objects are numbered where their kind stands several times."""
-    if isinstance(policy, str):
-        return policy
-    name = type(policy).__name__
-    alike = list(dict.fromkeys(id(each) for each in policies if type(each) is type(policy)))
-    return name if len(alike) == 1 else f"{name} {alike.index(id(policy)) + 1}"
+def names_of(policies: Sequence[str | Policy]) -> list[str]:
+    """The policies' names in tables: how they were asked for; objects by their class, the second of it as ``Name (2)``.
+
+    One object in several seats, and one name, is one policy.
+    """
+    kinds: dict[str, list[int]] = {}
+    found = []
+    for policy in policies:
+        if isinstance(policy, str):
+            found.append(policy)
+            continue
+        alike = kinds.setdefault(type(policy).__name__, [])
+        if id(policy) not in alike:
+            alike.append(id(policy))
+        found.append(numbered(type(policy).__name__, alike.index(id(policy))))
+    return found
+
+
+def numbered(name: str, times: int) -> str:
+    """``name`` that stood in a table so many times before."""
+    return f"{name} ({times + 1})" if times else name

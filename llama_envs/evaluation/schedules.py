@@ -32,9 +32,13 @@ def make_tables(policies: int, players: int, design: str, rest: int | None = Non
     policy against P-1 of that one.
 
     Raises:
-        ValueError: an unknown design, or too many tables.
+        ValueError: an unknown design, one beside ``rest`` that is not made of such tables, or too many tables.
     """
     check_choice("design", design, DESIGNS)
+    if rest is not None and design not in ("auto", "one_vs_rest"):
+        raise ValueError(
+            f"design must be 'auto' or 'one_vs_rest' with rest, which makes its own tables, got {design!r}."
+        )
     if rest is not None or design == "one_vs_rest" or (players == 2 and design == "balanced"):
         pairs = [pair for pair in permutations(range(policies), 2) if rest in (None, pair[1])]
         return sorted({tuple(sorted((one, *[other] * (players - 1)))) for one, other in pairs})

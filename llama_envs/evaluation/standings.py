@@ -82,10 +82,12 @@ class Results:
 
 
 def standings(game: Game, results: Results, seed: int) -> pd.DataFrame:
-    """One row for each policy, the best first: win share for each seat held, score, rating, alpha-rank, unrated games.
+    """One row for each policy, in the order of their ratings, the best first.
 
-    The rating is on the Elo scale, 0 being the median. ``rating_95`` and ``alpha_rank`` come from 200 resamples of the
-    deals.
+    ``rating`` corrects for whom a policy met: Bradley–Terry on the Elo scale, 0 being the median. ``win_share`` for
+    each seat held is raw: policies whose tables, failures or games cut short differ met other rivals. ``rating_95`` is
+    half of the 95 % interval of the rating's distance from the mean of all ratings; it and ``alpha_rank`` come from 200
+    resamples of the deals.
     """
     count = results.per_policy(np.ones_like(results.win))
     win, score = results.per_policy(results.win), results.per_policy(results.score)
@@ -115,7 +117,11 @@ def standings(game: Game, results: Results, seed: int) -> pd.DataFrame:
             }
         )
     frame = pd.DataFrame(rows)
-    return frame.sort_values(["win_share", "policy"], ascending=[False, True], na_position="last", ignore_index=True)
+    frame["order"] = frame["rating"].round(6)
+    frame = frame.sort_values(
+        ["order", "win_share", "policy"], ascending=[False, False, True], na_position="last", ignore_index=True
+    )
+    return frame.drop(columns="order")
 
 
 def pairwise(results: Results) -> pd.DataFrame:
@@ -214,7 +220,9 @@ def every_place(results: Results, orders: Sequence[Sequence[int]]) -> pd.DataFra
 def ratings(results: Results, seed: int) -> tuple[Floats, Floats, Floats]:
     """(n,) rating, (n,) half-width of its 95 % interval, (n,) alpha-rank mass; NaN for policies without rated games.
 
-    The half-width is infinite for a policy that won nothing, or everything: only its bound is known.
+    The interval is that of the distance from the mean of all ratings, so that no policy has one of width 0, as the
+    median's distance from itself would. It is infinite for a policy that won nothing, or everything, of which only a
+    bound is known, and where there is one deal.
     """
     everyone = len(results.policies)
     rating, spread, mass = (np.full(everyone, np.nan) for _ in range(3))
@@ -227,9 +235,12 @@ def ratings(results: Results, seed: int) -> tuple[Floats, Floats, Floats]:
     rng = np.random.default_rng(seed)
     deals = len(wins)
     drawn = [np.tensordot(rng.multinomial(deals, np.full(deals, 1 / deals)), wins, 1) for _ in range(RESAMPLES)]
+    spread[counted] = np.inf
     if deals > 1:
-        spread[counted] = Z95 * np.std([bradley_terry(sample) for sample in drawn], axis=0, ddof=1)
-        spread[counted[(wins.sum(axis=(0, 2)) == 0) | (wins.sum(axis=(0, 1)) == 0)]] = np.inf
+        fitted = np.array([bradley_terry(sample) for sample in drawn])
+        bounded = (wins.sum(axis=(0, 2)) > 0) & (wins.sum(axis=(0, 1)) > 0)
+        half = Z95 * np.std(fitted - fitted.mean(axis=1, keepdims=True), axis=0, ddof=1)
+        spread[counted[bounded]] = half[bounded]
     with suppress(ImportError):  # open_spiel is an extra
         mass[counted] = np.mean([alpha_rank(sample) for sample in drawn], axis=0)
     return rating, spread, mass

@@ -7,10 +7,9 @@ of a (block of deals, table) are kept in a file each, from which a tournament th
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext, suppress
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,13 @@ import numpy as np
 import pandas as pd
 
 from llama_envs.core.batch import Batch
+from llama_envs.core.chance import derived_seed
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
-from llama_envs.evaluation.matches import play
+from llama_envs.evaluation.matches import numbered, play
 from llama_envs.evaluation.schedules import Table, make_tables, seat_orders
 from llama_envs.evaluation.standings import Results, one_against_the_rest, pairwise, standings, table_results
-from llama_envs.evaluation.workers import in_pool, in_thread, worker_pool
+from llama_envs.evaluation.workers import Map, in_thread
 from llama_envs.policies import Players, Policy, PolicyError, make_policy
 from llama_envs.policies.view import kernel_of
 
@@ -100,15 +100,14 @@ def make_plan(
     """Names in a fixed order, one named twice numbered, and their tables.
 
     Raises:
-        ValueError: fewer than two policies, one that cannot be made, too many tables, or ``rest`` is not among them.
+        ValueError: fewer than two policies, one that cannot be made, too many tables, ``rest`` is not among them or
+            does not go with the design.
     """
     named: dict[str, Spec] = {}
     if isinstance(policies, Mapping):
         named.update(policies)
     else:
-        for index, name in enumerate(policies):
-            times = list(policies[:index]).count(name)
-            named[f"{name} ({times + 1})" if times else name] = name
+        named.update({numbered(name, policies[:index].count(name)): name for index, name in enumerate(policies)})
     if len(named) < 2:
         raise ValueError(f"policies must be two or more, got {len(named)}.")
     for spec in named.values():
@@ -124,8 +123,7 @@ def make_plan(
 def run_tournament(
     plan: Plan,
     folder: Path,
-    workers: int = 1,
-    pool: Executor | None = None,
+    spread: Map = in_thread,
     progress: Callable[[int, int], object] = lambda done, of: None,
 ) -> Tournament:
     """Play what is not in ``folder / "parts"`` yet, and read everything there.
@@ -133,37 +131,26 @@ def run_tournament(
     Args:
         plan: what to play.
         folder: of the run.
-        workers: processes to start.
-        pool: from :func:`worker_pool`, to be used instead.
+        spread: maps over the parts: in this process, or one that does so elsewhere
+            (:func:`~llama_envs.evaluation.workers.workers`).
         progress: called with the number of parts that are done, and of all.
     """
     missing = [unit for unit in plan.units if not part_file(folder, unit).is_file()]
     done = len(plan.units) - len(missing)
     progress(done, len(plan.units))
-    with _spread(plan, workers, pool) as spread:
-        for unit, part in zip(missing, spread(missing), strict=True):
-            write_atomically(part_file(folder, unit), partial(_save_part, part))
-            done += 1
-            progress(done, len(plan.units))
+    job = partial(_play_seated, plan, secrets.token_bytes(8))
+    for unit, part in zip(missing, spread(job, missing), strict=True):
+        write_atomically(part_file(folder, unit), partial(_save_part, part))
+        done += 1
+        progress(done, len(plan.units))
+    _SEATED.clear()
     return collect(plan, folder)
 
 
-@contextmanager
-def _spread(plan: Plan, workers: int, pool: Executor | None) -> Iterator[Callable[..., Iterator[dict[str, Any]]]]:
-    """A ``map`` over units: in this process, or in others."""
-    if pool is None and workers == 1:
-        players = _sit_down(plan)
-        yield partial(in_thread, partial(play_unit, plan, players))
-        return
-    with nullcontext(pool) if pool is not None else worker_pool(workers) as there:
-        assert there is not None
-        yield partial(in_pool, there, partial(_play_in_worker, plan, os.urandom(8)))
+_SEATED: dict[bytes, dict[str, Policy]] = {}  # of a process: policies of the tournament that it plays
 
 
-_SEATED: dict[bytes, dict[str, Policy]] = {}  # of a worker: policies of the tournament that it plays
-
-
-def _play_in_worker(plan: Plan, key: bytes, unit: tuple[int, int]) -> dict[str, Any]:
+def _play_seated(plan: Plan, key: bytes, unit: tuple[int, int]) -> dict[str, Any]:
     if key not in _SEATED:
         _SEATED.clear()
         _SEATED[key] = _sit_down(plan)
@@ -207,7 +194,7 @@ def play_unit(plan: Plan, players: Mapping[str, Policy], unit: tuple[int, int]) 
 
 def block_seed(plan: Plan, block: int) -> int:
     """The seed of a block's deals, the same at every table."""
-    return int(np.random.SeedSequence([plan.seed, block]).generate_state(1, np.uint64)[0])
+    return derived_seed(plan.seed, block)
 
 
 def part_file(folder: Path, unit: tuple[int, int]) -> Path:

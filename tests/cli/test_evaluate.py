@@ -32,6 +32,7 @@ def test_the_table_is_that_of_compare_and_the_same_in_every_run(
     assert table["mean_penalty"].tolist() == pytest.approx([row.score for row in rows])
     assert f"{rows[0].share:.3f} ± {rows[0].interval:.3f}" in shown
     assert "40 deals in 3 rotations: 120 games" in " ".join(shown.split())
+    assert f"{rows[0].score:.2f} ± {rows[0].score_interval:.2f}" in shown
 
 
 def test_games_are_recorded_as_they_were_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,11 +15,12 @@ import pandas as pd
 import pytest
 
 from llama_envs.cli import tournament as module
+from llama_envs.cli.spread import Spread
 from llama_envs.core.registry import make_game
 from llama_envs.evaluation.tournament import Tournament, make_plan
 from llama_envs.policies import View
 from tests.cases import CHECKOUT
-from tests.experiments.commands import call, sentence
+from tests.experiments.commands import Refusal, call
 
 FILES = ("standings.csv", "pairwise.csv", "tables.csv", "games.parquet", "heatmap.png", "report.md")
 
@@ -28,7 +29,7 @@ def play(
     folder: Path, policies: Any, players: int = 2, workers: int = 1, deals: int = 40, block: int = 100, **game: Any
 ) -> Tournament:
     plan = make_plan(make_game("lama", num_players=players, **game), policies, deals, block=block)
-    return module.run(plan, folder, workers)
+    return module.play(plan, folder, Spread(workers=workers))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -48,7 +49,20 @@ def test_the_report_names_what_failed_and_what_was_cut_short(tmp_path: Path) -> 
     assert "`bad` failed: RuntimeError: out of cards" in text
     assert "No game was cut short" in text
     play(tmp_path / "cut", ("heuristic", "random"), max_rounds=1)
-    assert "80 games cut short" in (tmp_path / "cut" / "report.md").read_text()
+    cut = (tmp_path / "cut" / "report.md").read_text()
+    assert "80 games cut short" in cut
+    assert "needs open_spiel" not in cut, "it is installed, and no game counts"
+    assert "not computed: fewer than two are rated" in cut
+
+
+def test_the_report_calls_raw_shares_raw_and_explains_what_is_unbounded__B33(tmp_path: Path) -> None:
+    play(tmp_path / "one", ("heuristic", "random"), deals=1)
+    text = (tmp_path / "one" / "report.md").read_text()
+    assert "| policy | rating | raw share |" in text
+    assert "± ∞" in text.partition("## Pairs")[0].partition("Ratings order the table")[0]
+    assert "± ∞: these games give no bound" in text.partition("## Pairs")[0]
+    play(tmp_path / "many", ("heuristic", "heuristic:0"), deals=40)
+    assert "∞" not in (tmp_path / "many" / "report.md").read_text()
 
 
 def test_the_order_of_the_policies_and_the_number_of_processes_change_nothing(tmp_path: Path) -> None:
@@ -150,6 +164,9 @@ def test_a_run_writes_tables_picture_report_command_versions_and_seed(
         (["lama", "--policies", "heuristic", "nobody"], "unknown policy 'nobody'; known are"),
         (["lama", "--policies", "heuristic", "ppo:missing.zip"], "there is no policy file missing.zip"),
         (["lama", "--design", "swiss"], "design must be one of"),
+        (["lama", "--rest", "random", "--design", "balanced"], "design must be 'auto' or 'one_vs_rest' with rest"),
+        (["lama", "--ray", "--workers", "2"], "give workers = 2 or ray, not both"),
+        (["lama", "--address", "auto"], "address is for --ray"),
         (["lama", "--rest", "mc:5"], "rest must be one of the policies, heuristic, random, got 'mc:5'"),
         (["lama", "--deals", "0"], "deals must be an integer from 1"),
         (["llama_llama", "--num-players", "5"], "num_players must be an integer from 2 to 4, got 5"),
@@ -157,13 +174,5 @@ def test_a_run_writes_tables_picture_report_command_versions_and_seed(
         (["lama", "--design", "round_robin", "--policies", *[f"heuristic:{t}" for t in range(20)]], "4,845 tables"),
     ],
 )
-def test_bad_input_gives_one_sentence_and_leaves_nothing(
-    arguments: list[str],
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert call(module.main, arguments, tmp_path, monkeypatch) == 2
-    assert words in sentence(capsys.readouterr().err)
-    assert list(tmp_path.iterdir()) == []
+def test_bad_input_gives_one_sentence_and_leaves_nothing(arguments: list[str], words: str, refusal: Refusal) -> None:
+    assert words in refusal(module.main, arguments)

@@ -162,7 +162,7 @@ def test_equal_names_are_one_policy_in_several_seats_and_objects_are_told_apart(
     assert result.share[0] + 2 * result.share[1] == pytest.approx(1)
     assert result.share.tolist()[1:] == [result.share[1]] * 2
     one, two = FirstLegal(), FirstLegal()
-    assert compare(game, [one, two, "random"], 5, 0).names == ("FirstLegal 1", "FirstLegal 2", "random")
+    assert compare(game, [one, two, "random"], 5, 0).names == ("FirstLegal", "FirstLegal (2)", "random")
     assert compare(game, [one, one, "random"], 5, 0).names == ("FirstLegal", "FirstLegal", "random")
 
 

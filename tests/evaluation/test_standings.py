@@ -25,6 +25,35 @@ def test_a_policy_that_never_wins_has_no_false_certainty() -> None:
     assert np.isfinite(table["rating"]).all()
 
 
+def duels(shares: dict[str, float], deals: int = 1000) -> Results:
+    """Tables of two: ``{"ab": 0.3}`` is a winning three deals in ten against b."""
+    names = sorted(set("".join(shares)))
+    tables = tuple((names.index(pair[0]), names.index(pair[1])) for pair in shares)
+    win = np.zeros((deals, len(shares), 2, 2))
+    for number, share in enumerate(shares.values()):
+        win[:, number, :, 0] = (np.arange(deals) < round(share * deals))[:, None]
+    win[..., 1] = 1 - win[..., 0]
+    return Results(tuple(names), tables, win, win * 0, np.zeros(win.shape[:3], np.bool_), {})
+
+
+def test_a_large_share_won_from_the_weak_stands_below_a_small_one_won_from_the_strong__B33() -> None:
+    results = duels({"sc": 0.230, "mw": 0.459, "wc": 0.02})  # strong, champion, mediocre, weak
+    table = standings(make_game(GAMES[0], num_players=2), results, 0)
+    assert table["policy"].tolist() == ["c", "s", "w", "m"]
+    shares = table.set_index("policy")["win_share"]
+    assert (shares["s"], shares["m"]) == (0.230, 0.459)
+    assert table["rating"].is_monotonic_decreasing
+
+
+def test_no_policy_is_rated_without_an_interval_the_median_neither__B33() -> None:
+    table = standings(make_game(GAMES[0], num_players=2), duels({"ab": 0.7, "bc": 0.6, "ac": 0.8}, 100), 0)
+    middle = table.set_index("policy").loc["b"]
+    assert middle["rating"] == 0
+    assert 10 < middle["rating_95"] < 60
+    one = standings(make_game(GAMES[0], num_players=2), duels({"ab": 1.0}, 1), 0)
+    assert np.isinf(one["rating_95"]).all()
+
+
 def rating_of(results: Results) -> dict[str, float]:
     return dict(zip(results.policies, ratings(results, 0)[0], strict=True))
 

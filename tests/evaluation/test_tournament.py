@@ -66,6 +66,12 @@ def test_with_a_rest_every_other_policy_sits_alone_among_it(tmp_path: Path) -> N
     assert set(done.one_vs_rest["policy"]) == {"random", "heuristic:0"}
 
 
+@pytest.mark.parametrize("design", ["balanced", "round_robin"])
+def test_a_rest_goes_with_no_design_that_it_would_overrule(design: str) -> None:
+    with pytest.raises(ValueError, match=f"design must be 'auto' or 'one_vs_rest' with rest, .* got '{design}'"):
+        make_plan(make_game(GAMES[0], num_players=3), ("random", "heuristic"), design=design, rest="random")
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_every_policy_plays_every_seat_equally_often_and_deals_do_not_repeat(game: str, tmp_path: Path) -> None:
     seen: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in "abc"}

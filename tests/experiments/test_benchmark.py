@@ -12,14 +12,18 @@ import pandas as pd
 import pytest
 
 from experiments import baselines
-from experiments import benchmark as module
-from experiments.benchmark import FULL, QUICK, Measured, Setting, beats, findings, first_cycle, strongest, unbeaten
+from experiments.benchmark import __main__ as module
+from experiments.benchmark import measuring
+from experiments.benchmark.findings import beats, findings, first_cycle, strongest, unbeaten
+from experiments.benchmark.measuring import Measured
+from experiments.benchmark.report import _demoted, baseline_section
+from experiments.benchmark.settings import FULL, QUICK, Setting
 from llama_envs.cli import tournament
 from llama_envs.core.registry import game_names, game_specs, make_game
 from llama_envs.evaluation.standings import Results, pairwise, standings
 from llama_envs.evaluation.tournament import Tournament, make_plan
 from llama_envs.policies.network import read_policy
-from tests.experiments.commands import call, sentence
+from tests.experiments.commands import Refusal, call, fits
 
 TINY = tuple(
     Setting(game, players, ("heuristic", "random", "nobody"), 4, 3, ("heuristic", "heuristic:0", "nobody:2"), 3, (), 0)
@@ -103,16 +107,18 @@ def test_failures_are_among_the_findings() -> None:
 
 @pytest.mark.exhaustive
 def test_a_small_benchmark_writes_a_report_whose_commands_give_its_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     committed = tmp_path / "reports" / "benchmark.md"
     monkeypatch.setattr(module, "REPORT", committed)
     monkeypatch.setattr(module, "QUICK", TINY)
     sizes = {"num_envs": 16, "rollout": 4, "batch_size": 64, "layers": (8,), "selection_deals": 2, "deals": 3}
-    options = module.exploit.Options(steps=64, threads=1, start="none", **sizes)  # type: ignore[arg-type]
-    monkeypatch.setattr(module, "exploit_options", lambda *_: options)
+    options = measuring.exploit.Options(steps=64, threads=1, start="none", **sizes)  # type: ignore[arg-type]
+    monkeypatch.setattr(measuring, "exploit_options", lambda *_: options)
     command = ["--quick", "--name", "x", "--workers", "1"]
+    monkeypatch.setenv("COLUMNS", "80")
     assert call(module.main, command, tmp_path, monkeypatch) == 0
+    fits(capsys.readouterr().out)
     assert not committed.parent.exists(), "the quick form touched the committed report"
     folder = tmp_path / "runs" / "x"
     text = (folder / "benchmark.md").read_text()
@@ -140,7 +146,7 @@ def test_a_small_benchmark_writes_a_report_whose_commands_give_its_numbers(
 
 
 def test_the_section_on_the_baselines_is_made_of_their_files() -> None:
-    text = "\n".join(module.baseline_section())
+    text = "\n".join(baseline_section())
     assert text.startswith("## How the baselines were made\n\n### ")
     for spec in game_specs():
         assert f"\n### {spec.title}\n" in text
@@ -156,7 +162,7 @@ def test_the_section_on_the_baselines_is_made_of_their_files() -> None:
 
 def test_markdown_keeps_its_code_when_it_goes_into_a_section() -> None:
     text = "# Title\n\n<!-- generated: x -->\n## Part\n\n```\n# a comment\n```\n"
-    assert module._demoted(text, 2) == "#### Part\n\n```\n# a comment\n```"
+    assert _demoted(text, 2) == "#### Part\n\n```\n# a comment\n```"
 
 
 def test_full_and_quick_cover_both_games_at_the_same_numbers_of_players() -> None:
@@ -185,17 +191,11 @@ def test_a_scale_changes_every_size_and_nothing_else() -> None:
     [
         (["--scale", "0"], "scale must be above 0"),
         (["--workers", "-1"], "workers must be an integer from 0"),
-        (["--out", __file__], "out must be a folder, got the file"),
+        (["--out", __file__], "out must be a folder, and "),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_impossible_options_give_one_sentence_and_leave_nothing(
-    arguments: list[str],
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], words: str, refusal: Refusal
 ) -> None:
-    assert call(module.main, arguments, tmp_path, monkeypatch) == 2
-    assert words in sentence(capsys.readouterr().err)
-    assert list(tmp_path.iterdir()) == []
+    assert words in refusal(module.main, arguments)

@@ -19,16 +19,19 @@ from agents.sequence_form import (
     normalised,
     uniform_strategy,
 )
-from experiments import exact
+from experiments import train
+from experiments.exact import __main__ as exact
+from experiments.exact import learning, report
+from experiments.exact.variants import VARIANTS, chosen_variants
 from llama_envs.core import registry
 from llama_envs.policies.tabular import load_table
 from tests.cases import CHECKOUT
-from tests.experiments.commands import call, sentence
+from tests.experiments.commands import Refusal, call
 
 
 @pytest.fixture(scope="module")
 def middle() -> SequenceForm:
-    (variant,) = exact.chosen_variants(exact.Options(variants=("lama-3x2-2-score",)))
+    (variant,) = chosen_variants(("lama-3x2-2-score",), quick=False)
     return enumerate_game(variant.make())
 
 
@@ -42,11 +45,11 @@ def test_a_network_that_says_nothing_plays_uniformly(middle: SequenceForm) -> No
     network = actor(middle.game.observation.size, middle.game.num_actions, [8])
     for parameter in network.parameters():
         parameter.data.zero_()
-    assert exact.network_strategy(middle, network) == pytest.approx(uniform_strategy(middle))
+    assert learning.network_strategy(middle, network) == pytest.approx(uniform_strategy(middle))
 
 
 def test_training_lowers_nash_conv_and_is_measured_from_the_first_step_to_the_last(middle: SequenceForm) -> None:
-    curve = exact.train_ppo(middle, seed=0, steps=49_152)
+    curve = learning.train_ppo(middle, seed=0, steps=49_152)
     assert curve["steps"].iloc[0] == 0
     assert curve["steps"].iloc[-1] == 49_152
     untrained = 100 * nash_conv(middle, uniform_strategy(middle)) / middle.payoff_range
@@ -56,7 +59,7 @@ def test_training_lowers_nash_conv_and_is_measured_from_the_first_step_to_the_la
 
 
 def test_the_average_of_two_strategies_plays_each_half_the_time(middle: SequenceForm) -> None:
-    average, first, second = exact.AveragePlan(middle), lopsided(middle, 1), lopsided(middle, 2)
+    average, first, second = learning.AveragePlan(middle), lopsided(middle, 1), lopsided(middle, 2)
     for strategy in (first, second):
         average.add(strategy)
     owner = np.concatenate([[0, 1], middle.seat[middle.set_of[2:]]])
@@ -68,55 +71,62 @@ def test_the_average_of_two_strategies_plays_each_half_the_time(middle: Sequence
     assert paid(average.strategy()) == pytest.approx((paid(first) + paid(second)) / 2, abs=1e-12)
 
 
-def test_the_interval_over_seeds_is_students() -> None:
-    assert exact.over_seeds([1.0, 2.0, 3.0]) == pytest.approx((2.0, 4.3027 / np.sqrt(3)), abs=1e-3)
-    assert exact.over_seeds([1.0]) == (1.0, np.inf)
-    assert exact.interval(1.0, np.inf) == "1.00"
+def test_five_seeds_are_five_samples_that_share_no_game__B20(middle: SequenceForm, tmp_path: Path) -> None:
+    played: set[tuple[int, int]] = set()
+    number = 0
+    for seed in range(5):
+        options = learning.ppo_options(seed, 8192)
+        model, keeper = train.build(middle.game, options, tmp_path / str(seed))
+        model.logger.close()
+        batch = keeper.env.games.batch
+        origin = list(zip(*(array.tolist() for array in batch.origin), strict=True))
+        played |= set(origin)
+        number += len(origin)
+    assert number == 5 * 256
+    assert len(played) == number
 
 
 def test_a_run_writes_report_tables_and_policies_that_agree(tmp_path: Path) -> None:
     names = ("lama-2x3-2-win", "llama_llama-ab12-4p-score")
     options = exact.Options(variants=names, out=tmp_path / "report", tables=tmp_path / "tables", seeds=0)
-    report = exact.study(options).read_text()
+    text = exact.study(options).read_text()
     frame = pd.read_csv(tmp_path / "report" / "exact.csv").set_index("variant")
     assert tuple(frame.index) == names
     assert frame.loc[names[0], "nash_conv_percent"] < 0.01
     assert frame.loc[names[1], "nash_conv_percent"] > 0.1
-    assert f"It stayed above 0.1 % in `{names[1]}`, which is not solved." in report
-    assert f"{frame.loc[names[0], 'histories']:,}" in report
+    assert f"It stayed above 0.1 % in `{names[1]}`, which is not solved." in text
+    assert f"{frame.loc[names[0], 'histories']:,}" in text
     for name in names:
-        variant = next(variant for variant in exact.VARIANTS if variant.name == name)
-        assert f"python -m experiments.exact --variants {name} --seeds 0" in report
+        variant = next(variant for variant in VARIANTS if variant.name == name)
+        assert f"python -m experiments.exact --variants {name} --seeds 0" in text
         table = load_table(tmp_path / "tables" / f"{name}.npz", variant.make())
         assert len(table) == frame.loc[name, "observations"]
 
 
 def test_the_committed_report_is_about_the_committed_numbers_and_variants() -> None:
     folder = CHECKOUT / "experiments" / "reports"
-    report = (folder / "exact.md").read_text()
+    text = (folder / "exact.md").read_text()
     rows = pd.read_csv(folder / "exact.csv").to_dict("records")
-    assert [row["variant"] for row in rows] == [variant.name for variant in exact.VARIANTS]
+    assert [row["variant"] for row in rows] == [variant.name for variant in VARIANTS]
     solutions: Any = {row["variant"]: SimpleNamespace(row=row) for row in rows}
-    for line in exact.findings(solutions).splitlines():
-        assert line in report
-    assert exact.variants_text(list(exact.VARIANTS)) in report
+    for line in report.findings(solutions).splitlines():
+        assert line in text
+    assert report.variants_text(VARIANTS) in text
     for row in rows:
-        assert (
-            f"| `{row['variant']}` | {row['players']} | {row['histories']:,} | {row['information_sets']:,} |" in report
-        )
+        assert f"| `{row['variant']}` | {row['players']} | {row['histories']:,} | {row['information_sets']:,} |" in text
         if row["variant"] != "llama_llama-ab12-4p-score":
             assert row["nash_conv_percent"] < 0.1
 
 
 def test_names_of_variants_are_unique_and_an_unknown_one_is_refused() -> None:
-    names = [variant.name for variant in exact.VARIANTS]
+    names = [variant.name for variant in VARIANTS]
     assert len(set(names)) == len(names)
     with pytest.raises(ValueError, match=r"there is no variant 'chess' .*; the variants are lama-2x2-1-win"):
-        exact.chosen_variants(exact.Options(variants=("chess",)))
+        chosen_variants(("chess",), quick=False)
 
 
 def test_partial_runs_leave_the_committed_report_alone() -> None:
-    assert exact.Options().folder == Path("experiments/reports")
+    assert exact.Options().folder == CHECKOUT / "experiments" / "reports"
     for partial in (exact.Options(quick=True), exact.Options(variants=("lama-2x2-1-win",))):
         assert partial.folder == Path("runs/exact/quick")
 
@@ -144,20 +154,13 @@ def test_a_game_of_another_package_is_solved_and_ppo_measured_on_it(
     ("arguments", "words"),
     [
         (["--variants", "chess"], "there is no variant 'chess'"),
+        (["--workers", "-1"], "workers must be an integer from 0"),
         (["--steps", "-5"], "steps must be an integer from 1"),
         (["--seeds", "-1"], "seeds must be an integer from 0"),
-        (["--tables", __file__], "tables must be a folder, got the file"),
-        (["--out", __file__], "out must be a folder, got the file"),
+        (["--tables", __file__], "tables must be a folder, and "),
+        (["--out", __file__], "out must be a folder, and "),
     ],
     ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",
 )
-def test_bad_options_are_refused_before_anything_is_solved(
-    arguments: list[str],
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert call(exact.main, arguments, tmp_path, monkeypatch) == 2
-    assert words in sentence(capsys.readouterr().err)
-    assert list(tmp_path.iterdir()) == []
+def test_bad_options_are_refused_before_anything_is_solved(arguments: list[str], words: str, refusal: Refusal) -> None:
+    assert words in refusal(exact.main, arguments)

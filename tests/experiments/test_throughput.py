@@ -9,13 +9,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import peers, throughput
-from experiments.instructions import NotHere, count_instructions
 from experiments.learning_speed import learning_speeds
-from experiments.probes import DRAWN, GYM, SB3, Absent, Probe, among, bytes_of_a_step, measure, own_probes, stepping
-from experiments.targets import TARGETS, Target
+from experiments.throughput import __main__ as throughput
+from experiments.throughput import held, peers
+from experiments.throughput.instructions import NotHere, count_instructions
+from experiments.throughput.measuring import Results, Start
+from experiments.throughput.probes import (
+    DRAWN,
+    GYM,
+    SB3,
+    Absent,
+    Probe,
+    among,
+    bytes_of_a_step,
+    measure,
+    own_probes,
+    stepping,
+)
+from experiments.throughput.report import report
+from experiments.throughput.tables import peer_table
+from experiments.throughput.targets import TARGETS, Target
 from llama_envs.core.registry import game_specs, make_game, spec_of
 from tests.cases import CHECKOUT, GAMES
+from tests.experiments.commands import fits
 
 
 @pytest.mark.exhaustive
@@ -61,6 +77,7 @@ def test_quick_report_has_every_part_and_says_what_is_not_measured(quick):
         assert f"## {heading}" in text
     assert "Not measured with --quick." in text
     assert "numbers to hold" in printed
+    fits(printed.replace(str(folder), ""))
     assert (folder / "throughput.png").stat().st_size > 10_000
 
 
@@ -84,7 +101,7 @@ def test_a_peer_that_is_not_installed_is_listed_with_the_reason(monkeypatch):
     measure([probe for probe in probes if probe.number == 1], 1, 0.001, silent=True)
     assert len(probes) >= 4
     assert all("rlcard is not installed here" in probe.absent for probe in probes if probe.number == 1)
-    assert "not measured: rlcard is not installed here" in throughput.peer_table(probes)
+    assert "not measured: rlcard is not installed here" in peer_table(probes)
 
 
 def test_without_a_compiler_pufferlib_is_absent_with_the_reason(monkeypatch, tmp_path):
@@ -117,7 +134,7 @@ def test_steps_among_heuristics_are_held_against_steps_among_random_players(name
 
     def rows(share):
         rates = {"random": [1e6, 2e6, 1e6], "heuristic": [1e6 * share, 2e6 * share, 9e6]}
-        return throughput.opponent_rows(
+        return held.opponent_rows(
             [
                 Probe("vector", among(what, opponent), spec.title, 4, 1024, lambda: lambda: 1, rates[opponent])
                 for what in (GYM, SB3)
@@ -127,10 +144,10 @@ def test_steps_among_heuristics_are_held_against_steps_among_random_players(name
             target,
         )
 
-    assert [throughput.verdict(row) for row in rows(target.against_heuristics)] == ["holds", "holds"]
-    assert [throughput.verdict(row) for row in rows(0.9 * target.against_heuristics)] == ["**misses** by 10%"] * 2
-    without = throughput.opponent_rows([], spec, target)
-    assert [throughput.verdict(row) for row in without] == ["not measured", "not measured"]
+    assert [held.verdict(row) for row in rows(target.against_heuristics)] == ["holds", "holds"]
+    assert [held.verdict(row) for row in rows(0.9 * target.against_heuristics)] == ["**misses** by 10%"] * 2
+    without = held.opponent_rows([], spec, target)
+    assert [held.verdict(row) for row in without] == ["not measured", "not measured"]
 
 
 def test_two_threads_are_held_against_one():
@@ -141,7 +158,7 @@ def test_two_threads_are_held_against_one():
             Probe("threads", stepping(threads), spec.title, 4, 8192, lambda: lambda: 1, [rate])
             for threads, rate in enumerate(rates, start=1)
         ]
-        return throughput.verdict(throughput.thread_row(probes, spec))
+        return held.verdict(held.thread_row(probes, spec))
 
     assert verdict(10e6, 17e6) == "holds"
     assert verdict(10e6, 15.3e6) == "**misses** by 10%"
@@ -149,7 +166,7 @@ def test_two_threads_are_held_against_one():
 
 
 def test_a_game_without_targets_is_measured_and_has_nothing_to_hold(monkeypatch):
-    monkeypatch.setattr(throughput, "TARGETS", {"lama": TARGETS["lama"]})
+    monkeypatch.setattr(held, "TARGETS", {"lama": TARGETS["lama"]})
     kinds = {
         "AEC": ("raw_env", "env"),
         "Batch": (DRAWN,),
@@ -160,16 +177,16 @@ def test_a_game_without_targets_is_measured_and_has_nothing_to_hold(monkeypatch)
         Probe(group, what, spec.title, spec.players[0], 1024, lambda: lambda: 1, [1e6])
         for spec in game_specs() for group, names in kinds.items() for what in names
     ]  # fmt: skip
-    starts = [throughput.Start(spec.title, None, [1.0]) for spec in game_specs()]
-    results = throughput.Results(probes, [], [], "", starts, [], "")
-    rows = throughput.numbers_to_hold(results)
+    starts = [Start(spec.title, None, [1.0]) for spec in game_specs()]
+    results = Results(probes, [], [], "", starts, [], "")
+    rows = held.numbers_to_hold(results)
     assert any(spec_of("lama").title in row.what for row in rows)
     assert not any(spec_of("llama_llama").title in row.what for row in rows)
-    text = throughput.report(results, throughput.Options(quick=True))
-    held, _, measured = text.partition("## Batches and playouts")
+    text = report(results, 2, 0.02)
+    numbers, _, measured = text.partition("## Batches and playouts")
     for heading in ("One game", "Peers", "Threads", "Training", "The floor", "Versions"):
         assert f"## {heading}" in measured
-    assert spec_of("llama_llama").title not in held
+    assert spec_of("llama_llama").title not in numbers
     for spec in game_specs():
         assert measured.count(f"| {spec.title} |") == 5  # a step, playouts, two environments, the floor
 
@@ -197,17 +214,17 @@ def test_a_step_moves_the_record_twice_and_what_it_writes():
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        (throughput.at_least("x", 10e6, 12e6, ""), "holds"),
-        (throughput.at_least("x", 10e6, 9e6, ""), "**misses** by 10%"),
-        (throughput.at_most("x", 2.5, 2.5, "s"), "holds"),
-        (throughput.at_most("x", 40, 50, "s"), "**misses** by 20%"),
-        (throughput.ratio("x", 5, 10, 2, ""), "holds"),
-        (throughput.ratio("x", 5, 8, 2, ""), "**misses** by 20%"),
-        (throughput.ratio("x", 5, 8, 0, ""), "not measured"),
+        (held.at_least("x", 10e6, 12e6, ""), "holds"),
+        (held.at_least("x", 10e6, 9e6, ""), "**misses** by 10%"),
+        (held.at_most("x", 2.5, 2.5, "s"), "holds"),
+        (held.at_most("x", 40, 50, "s"), "**misses** by 20%"),
+        (held.ratio("x", 5, 10, 2, ""), "holds"),
+        (held.ratio("x", 5, 8, 2, ""), "**misses** by 20%"),
+        (held.ratio("x", 5, 8, 0, ""), "not measured"),
     ],
 )
 def test_verdict_says_by_how_much_a_number_misses(row, says):
-    assert throughput.verdict(row) == says
+    assert held.verdict(row) == says
 
 
 def test_time_of_a_step_may_grow_with_the_players_as_its_bytes_do():
@@ -217,9 +234,9 @@ def test_time_of_a_step_may_grow_with_the_players_as_its_bytes_do():
         rates = {2: 10e6, 4: 9.5e6, 6: six_players}
         probes = [Probe("Batch", DRAWN, "L.L.A.M.A.", p, 1024, lambda: lambda: 1, [rate]) for p, rate in rates.items()]
         probes.append(Probe("Batch", DRAWN, "Llama Llama", 2, 1024, lambda: lambda: 1, [10e6]))
-        alone = throughput.growth_row(probes, spec_of("llama_llama"))
-        assert throughput.verdict(alone) == "not measured"
-        return throughput.verdict(throughput.growth_row(probes, spec_of("lama")))
+        alone = held.growth_row(probes, spec_of("llama_llama"))
+        assert held.verdict(alone) == "not measured"
+        return held.verdict(held.growth_row(probes, spec_of("lama")))
 
     assert verdict(7.2e6) == "holds"
     assert verdict(6.9e6).startswith("**misses**")

@@ -48,7 +48,7 @@ print(value)
 """
 
 THROUGHPUT = """
-from experiments.probes import measure, own_probes
+from experiments.throughput.probes import measure, own_probes
 from llama_envs.core.registry import game_specs
 
 probes = own_probes((8,), {spec.name: spec.players[:1] if spec.name == "kuhn" else () for spec in game_specs()})

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from experiments.probes import CHUNK, Absent, Probe, Run, aec_loop
-from experiments.targets import COMPARED
+from experiments.throughput.probes import CHUNK, Absent, Probe, Run, aec_loop
+from experiments.throughput.targets import COMPARED
 from llama_envs.core.registry import spec_of
 
 PUFFERLIB = "3.0.0"
-BUILD = Path(__file__).resolve().parent.parent / "build" / "pufferlib"
+BUILD = Path(__file__).resolve().parents[2] / "build" / "pufferlib"
 PGX_STEPS = 16
 PUFFER, PUFFER_LEGAL = "PufferLib Ocean, C", "PufferLib Ocean, C, legal steps"
 

@@ -1,6 +1,6 @@
 """Write the generated parts of the README files and of docs/, or check them.
 
-``python -m experiments.docs`` rewrites them; with ``--check`` it only exits with 1 if one is out of date. It knows the
+``python -m docs.generate`` rewrites them; with ``--check`` it only exits with 1 if one is out of date. It knows the
 games that have a README in this package. ``readme.py`` of a game may add tables of its own: ``TABLES``, by their names,
 each a function of the Game that gives Markdown.
 """
@@ -22,6 +22,7 @@ from PIL import Image
 from llama_envs.core.batch import Batch
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.game import Game
+from llama_envs.core.markdown import markdown_table
 from llama_envs.core.registry import game_specs, make_game
 from llama_envs.core.spec import GameSpec
 from llama_envs.policies import Players, make_policy
@@ -36,8 +37,7 @@ Table = Callable[[Game], str]
 
 def actions(game: Game) -> str:
     """The action table of a game."""
-    lines = [f"| {number} | {text} |" for number, text in enumerate(game.action_names)]
-    return "\n".join(["| action | meaning |", "|---|---|", *lines])
+    return markdown_table(("action", "meaning"), enumerate(game.action_names))
 
 
 def observation(game: Game) -> str:
@@ -61,11 +61,7 @@ def compatibility() -> str:
     """What works with which library, as the tests found it (``tests/compat.py``)."""
     cells = json.loads((ROOT / "tests" / "compatibility.json").read_text(encoding="utf-8"))
     titles = {spec.name: spec.title for spec in documented()}
-    columns = list(titles)
-    lines = [
-        "| library | " + " | ".join(f"{title}, players" for title in titles.values()) + " | remark |",
-        "|---" * (len(columns) + 2) + "|",
-    ]
+    columns, rows = list(titles), []
     for library in dict.fromkeys(cell["library"] for cell in cells):
         row = [cell for cell in cells if cell["library"] == library]
         players = {
@@ -77,8 +73,8 @@ def compatibility() -> str:
             games = [game for game in columns if any(cell["game"] == game and cell["note"] == note for cell in row)]
             of = "" if games == columns else f"{', '.join(titles[game] for game in games)}: "
             remarks.append(of + note)
-        lines.append(f"| {library} | {' | '.join(works)} | {'; '.join(remarks)} |")
-    return "\n".join(lines)
+        rows.append([library, *works, "; ".join(remarks)])
+    return markdown_table(("library", *(f"{title}, players" for title in titles.values()), "remark"), rows)
 
 
 def source(path: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import docs
+from docs import generate as docs
 from llama_envs.core.registry import make_game
 from tests.cases import CHECKOUT, GAMES
 from tests.compat import STATUSES, kept

@@ -68,8 +68,8 @@ def count_instructions(games: list[tuple[str, int]]) -> list[Counted]:
         raise NotHere("kernels run in plain Python")
     arguments = [f"{name}:{players}" for name, players in games]
     environment = {**os.environ, **PROCESSOR, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "experiments.instructions", *arguments]
-    root = Path(__file__).resolve().parent.parent
+    command = [sys.executable, "-m", "experiments.throughput.instructions", *arguments]
+    root = Path(__file__).resolve().parents[2]
     subprocess.run(command, env=environment, cwd=root, check=True, capture_output=True)  # compiles what is not cached
     with tempfile.TemporaryDirectory() as folder:
         valgrind = [

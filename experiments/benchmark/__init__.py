@@ -1,0 +1,1 @@
+"""How good the policies are, in both games: tournaments, equal-time comparisons, exploitability, one report."""

@@ -1,0 +1,84 @@
+"""The equilibrium of one variant, by CFR+."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+from agents.sequence_form import (
+    CFRPlus,
+    SequenceForm,
+    best_response,
+    enumerate_game,
+    game_values,
+    nash_conv,
+    strategy_of_deterministic,
+    strategy_table,
+    uniform_strategy,
+)
+from experiments.exact.variants import Variant
+from llama_envs.policies import make_policy
+from llama_envs.policies.tabular import StrategyTable
+
+TARGET = 1e-4  # NashConv at which the solver stops, in parts of the payoff range
+LEAST_GOOD = 1e-3  # what the report calls solved
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Solution:
+    """A solved variant.
+
+    Attributes:
+        row: its line in the report's table.
+        table: the equilibrium strategy that depends on the latest observation alone, to be played.
+        references: NashConv of policies without learning, in percent of the payoff range, where PPO is trained.
+    """
+
+    row: dict[str, Any]
+    table: StrategyTable
+    references: dict[str, float]
+
+
+def solve(variant: Variant) -> Solution:
+    """Enumerate and solve a variant, twice: with perfect recall, and by observation."""
+    started = time.process_time()
+    form = enumerate_game(variant.make())
+    most = 2000 if form.game.num_players > 2 else 100_000  # with more seats nothing promises that it gets there
+    solver = CFRPlus(form, by_observation=False)
+    strategy = solver.run(TARGET * form.payoff_range, most)
+    held = CFRPlus(form)
+    held.iterate(solver.iterations)
+    playable = held.average()
+    distance = nash_conv(form, strategy)
+    row = {
+        "variant": variant.name,
+        "players": form.game.num_players,
+        "histories": form.histories,
+        "positions": form.positions,
+        "information_sets": form.num_sets,
+        "observations": form.num_cells,
+        "iterations": solver.iterations,
+        "payoff_range": form.payoff_range,
+        "nash_conv": distance,
+        "nash_conv_percent": 100 * distance / form.payoff_range,
+        "nash_conv_by_observation_percent": 100 * nash_conv(form, playable) / form.payoff_range,
+        **{f"value_{seat}": value for seat, value in enumerate(game_values(form, strategy))},
+        **{f"best_{seat}": best_response(form, strategy, seat).value for seat in range(form.game.num_players)},
+        "cpu_seconds": time.process_time() - started,
+        "command": command_of(variant.name),
+    }
+    return Solution(row, strategy_table(form, playable), references(form) if variant.ppo else {})
+
+
+def references(form: SequenceForm) -> dict[str, float]:
+    """NashConv of policies without learning, in percent of the payoff range; the heuristic if the game has one."""
+    strategies = {"random": uniform_strategy(form)}
+    if form.game.spec.heuristic is not None:
+        strategies["heuristic"] = strategy_of_deterministic(form, make_policy("heuristic", form.game))
+    return {name: 100 * nash_conv(form, strategy) / form.payoff_range for name, strategy in strategies.items()}
+
+
+def command_of(name: str) -> str:
+    """The command that solves one variant alone."""
+    return f"python -m experiments.exact --variants {name} --seeds 0"
