@@ -147,6 +147,51 @@ def test_a_kernel_that_chooses_an_illegal_action_is_named_and_its_game_stays_whe
 
 
 @each_game
+def test_a_game_that_a_failing_kernel_did_not_move_keeps_its_first_deal__K20(case):
+    players = players_of(case, stubborn(-1))
+    batch = players.batch
+    dealt = fields(batch.state)
+    with pytest.raises(PolicyError, match="policy bad failed"):
+        players.play()
+    batch.reset()
+    assert batch.episode.tolist() == [0, 0, 0]
+    assert fields(batch.state) == dealt
+    moved = players_of(case, RandomPolicy())
+    moved.play()
+    moved.batch.reset()
+    assert moved.batch.episode.tolist() == [1, 1, 1]
+
+
+WRONG_TO_PLAY = {
+    "who of other games": ({"who": np.zeros((4, 2), np.int64)}, "who must have the shape"),
+    "a holder that is not there": ({"who": 5}, "who must lie in -1 to 2, got 5 to 5"),
+    "a holder below -1": ({"who": -2}, "who must lie in -1 to 2, got -2 to -2"),
+    "too few actions": ({"actions": np.zeros(2, np.int64)}, "actions must have the shape"),
+    "too few that are paid": ({"paid": np.zeros(2, np.float32)}, "paid must have the shape"),
+    "a seat that is not there": ({"watched": np.full(3, 9, np.int64)}, "watched must lie in 0 to"),
+    "streams of seat 0 alone": ({"streams": np.ones(3, np.uint64)}, "streams must be a writable uint64 array"),
+    "streams of another kind": ({"streams": 1.0}, "streams must be a writable uint64 array"),
+}
+
+
+@each_game
+@pytest.mark.parametrize(("wrong", "words"), WRONG_TO_PLAY.values(), ids=WRONG_TO_PLAY)
+def test_arrays_that_do_not_fit_are_refused_before_a_kernel_sees_them__B53(case, wrong, words):
+    batch = new_batch(case, 3, 1)
+    seats = (3, batch.game.num_players)
+    arrays = {
+        "who": np.zeros(seats, np.int64), "index": 0, "streams": np.ones(seats, np.uint64),
+        "actions": np.zeros(3, np.int64), "asks": np.ones(3, np.bool_),
+    }  # fmt: skip
+    for name, value in wrong.items():
+        arrays[name] = value if isinstance(value, np.ndarray) else np.full(seats, value)
+    before = everything(batch)
+    with pytest.raises(ValueError, match=words):
+        batch.play(RandomPolicy().kernel, **arrays)
+    assert everything(batch) == before
+
+
+@each_game
 def test_a_kernel_that_fails_later_leaves_the_game_at_the_decision_at_which_it_did(case):
     players = players_of(case, stubborn(-1, after=1))
     with pytest.raises(PolicyError, match="policy bad failed: action -1 is not legal"):
