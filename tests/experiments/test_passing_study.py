@@ -1,7 +1,8 @@
-"""experiments.passing_study: intervals that hold, passes measured by the clauses, forks that differ in one thing."""
+"""experiments.passing: intervals that hold, passes measured by the clauses, forks that differ in one thing."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import subprocess
@@ -13,30 +14,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import passing_study, quitting_study
-from experiments.passing_play import (
-    SWITCHES,
-    GoalsSeen,
-    Line,
-    PassLog,
-    Seats,
-    bits_about_the_next,
-    care_by_neighbour,
-    passes_received,
-    play_arm,
-    play_round,
-    worth_of_goal,
-    worth_of_kinds,
-)
-from experiments.passing_study import FORKS, Options
-from experiments.study import Estimate, Workers, gap, over_deals, policy_of, pooled, ratio, split_seed, spread
+from experiments.lib.estimates import gap, over_deals, pooled, spread
+from experiments.lib.findings import Findings
+from experiments.lib.study import Stopped, Study, policy_of, run, split_seed
+from experiments.passing.__main__ import SUBJECT, Options, main
+from experiments.passing.dummies import bits_about_the_next, care_by_neighbour, passes_received
+from experiments.passing.goals import FORKS, worth_of_goal, worth_of_kinds
+from experiments.passing.measure import PassLog
+from experiments.passing.play import SWITCHES, GoalsSeen, Line, Seats, play_arm, play_round
 from llama_envs.core.batch import Batch
 from llama_envs.core.registry import make_game
 from llama_envs.evaluation import play
+from llama_envs.evaluation.intervals import Estimate, estimate
+from llama_envs.evaluation.workers import workers
 from llama_envs.llama_llama import SPEC
 from llama_envs.policies import make_policy, register_policy
 from llama_envs.policies.names import _REGISTERED
 from tests.cases import Asked, choose_in
+from tests.experiments.commands import Refusal
+from tests.experiments.reports import check_report
 from tests.llama_llama.test_heuristic import RuleOfThumb, positions
 
 ROOT = Path(__file__).parents[2]
@@ -53,22 +49,22 @@ def test_games_of_one_deal_are_one_observation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("estimate", "truth"),
+    ("found_from", "truth"),
     [
         (lambda part, whole, other: over_deals(part), 1.0),
-        (lambda part, whole, other: ratio(part, whole), 0.5),
+        (lambda part, whole, other: estimate(part, whole), 0.5),
         (lambda part, whole, other: gap(part, whole, other, whole), 0.25),
         (lambda part, whole, other: spread(np.stack([part - whole / 2, part - whole / 2], axis=1)), 1.0),
     ],
     ids=["mean", "ratio", "difference of ratios", "standard deviation"],
 )
-def test_intervals_hold_the_truth_in_95_of_100_samples(estimate, truth: float) -> None:
+def test_intervals_hold_the_truth_in_95_of_100_samples(found_from, truth: float) -> None:
     rng = np.random.default_rng(1)
     held = 0
     for _ in range(1000):
         whole = rng.integers(0, 5, 150).astype(float)  # with deals that say nothing
         part = whole / 2 + rng.normal(size=150)
-        found = estimate(part, whole, whole / 4 + 0.5 * part - whole / 4 + rng.normal(size=150))
+        found = found_from(part, whole, whole / 4 + 0.5 * part - whole / 4 + rng.normal(size=150))
         held += abs(found.mean - truth) <= found.half()
     assert 0.92 < held / 1000 < 0.975
 
@@ -92,14 +88,24 @@ def build_stubborn(game, argument: str):
     return make_policy(f"heuristic:{argument}", game)
 
 
+def test_a_number_without_an_interval_says_so_and_is_never_nan__N09() -> None:
+    assert over_deals([1.0]).text(2) == "1.00 (one deal, no interval)"
+    assert over_deals([np.nan]).text() == "–"
+    assert gap([1.0, 2.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]).text() == "–"
+    assert over_deals([2.0, 2.0]).text(2) == "always 2.00"
+    assert over_deals([0.25] * 50, share=True).text(3) == "0.250 ± 0.058"  # 1 - 0.05 ** (1 / 50)
+    wide, narrow = (over_deals([1.0] * 50, share=True).half(m) for m in (20, 1))
+    assert wide > narrow > 0
+
+
 def test_numbers_do_not_depend_on_who_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llama_envs.policies.names._REGISTERED", dict(_REGISTERED))
     register_policy("stubborn", build_stubborn, "stubborn:CARE")
+    study = Study(SUBJECT, small(None), {})
     arm = {"arm": (make_game("llama_llama", num_players=3), "stubborn:0.5", "random", 4, True, "")}
-    seeds = {"arm": split_seed(3, 24)}
-    with Workers(1, quiet=True) as alone, Workers(2, quiet=True) as two:
-        here = alone.by_deals(play_arm, arm, seeds, 24, "")["arm"]
-        there = two.by_deals(play_arm, arm, seeds, 7, "")["arm"]
+    here = study.run(play_arm, arm, 0.6, "")["arm"]
+    with workers(2) as study.map:
+        there = study.run(play_arm, arm, 0.6, "", deals={"arm": 24})["arm"]  # ten at once
     for name in here:
         np.testing.assert_array_equal(here[name], there[name])
 
@@ -335,39 +341,19 @@ def test_no_more_care_changes_nothing() -> None:
 # --------------------------------------------------------------------------------------------------------------- report
 
 
-def small(out: Path, **changes) -> Options:
+def small(out: Path | None, **changes) -> Options:
     return Options(
-        **{"deals": 40, "search": "mc:1", "search_deals": 2, "decks": 2, "processes": 1, "out": out, "players": (2, 3)}
-        | changes
+        **{"deals": 40, "search": "mc:1", "search_deals": 2, "decks": 2, "workers": 1, "out": out}
+        | {"num_players": (2, 3), **changes}
     )
 
 
-def check_report(folder: Path) -> str:
-    """Every file that the report names is there, and every number of its tables has an interval."""
-    text = (folder / "report.md").read_text()
-    linked = re.findall(r"\]\(([^)]+)\)", text)
-    assert linked
-    for name in linked:
-        assert (folder / name).stat().st_size > 100, name
-        if name.endswith(".png"):
-            assert (folder / name).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-        else:
-            frame = pd.read_csv(folder / name)
-            assert len(frame)
-            for column in (column for column in frame if f"{column}_95" in frame):
-                known = (frame["deals"] > 1) & frame[column].notna()
-                assert (frame.loc[known, f"{column}_95"] >= 0).all(), (name, column)
-            assert any(str(column).endswith("_95") for column in frame), name
-    assert text.count("Reproduce: `python -m experiments.") == text.count("**Question.**")
-    assert "--seed" in text
-    return text
-
-
-def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path) -> None:
-    passing_study.run(small(tmp_path / "a"))
-    passing_study.run(small(tmp_path / "b", only=("passes", "dummies")))  # the parts that draw most
+def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path, every_verdict: set[str]) -> None:
+    run(SUBJECT, small(tmp_path / "a"))
+    assert set(Findings(SUBJECT.findings).sentences) - every_verdict == set()
+    run(SUBJECT, small(tmp_path / "b", only=("passes", "dummies")))  # the parts that draw most
     text = check_report(tmp_path / "a")
-    assert text.count("## ") == len(passing_study.PARTS) + 1
+    assert text.count("**Question.**") == len(SUBJECT.parts)
     assert len(list((tmp_path / "a").glob("*.csv"))) > 8
     again = sorted(path.name for path in (tmp_path / "b").glob("*.csv"))
     assert len(again) == 5
@@ -379,37 +365,124 @@ def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path) -> None:
 
 def test_without_a_trained_agent_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(vars(SPEC), "baselines", tmp_path / "none")
-    passing_study.run(small(tmp_path / "out", only=("passes",), deals=20, players=(3,)))
-    assert "No trained agent ships for 3 players" in (tmp_path / "out" / "report.md").read_text()
+    run(SUBJECT, small(tmp_path / "out", only=("passes",), deals=20, num_players=(3,)))
+    assert "No trained agent ships for 3 players" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "baseline" not in set(pd.read_csv(tmp_path / "out" / "passes.csv")["policy"])
 
 
+OWN_DECK = """
+name = "three-letters"
+[[card]]
+letter = "A"
+copies = 16
+rules = [{ A = 2 }, { AA = 3 }]
+provenance = "assumed"
+[[card]]
+letter = "B"
+copies = 8
+rules = [{ B = 1 }, { AB = 9 }]
+provenance = "assumed"
+[[card]]
+letter = "C"
+copies = 8
+rules = [{ C = 3 }, { BC = 4 }]
+provenance = "assumed"
+"""
+
+
+def test_a_study_of_ones_own_deck_rules_and_policy_names_them_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.toml").write_text(OWN_DECK, encoding="utf-8")
+    Path("mine.py").write_text("from llama_envs.policies import RandomPolicy as Mine\n", encoding="utf-8")
+    asked = "--deck own.toml --pass-counts 3 3 2 2 --num-rounds 2"
+    arguments = f"--num-players 3 --policies mine.py:Mine --deals 20 --search mc:1 --search-deals 2 {asked}".split()
+    parts = ["passes", "goal", "kinds", "dummies"]  # what is said of letters, kinds, passes and rounds
+    main([*arguments, "--workers", "1", "--out", "here", "--only", *parts])
+    assert capsys.readouterr().out == "report: here/report.md\n"
+    text = check_report(Path("here"))
+    assert "The deck is `three-letters`, 32 cards (SHA-256 " in text
+    assert "`pass_counts = 3 3 2 2`" in text
+    assert "`num_rounds = 2`" in text
+    assert "`mine.py:Mine` (mine.py:Mine: SHA-256 " in text
+    assert "reconstructed" not in text
+    assert not re.search(r"\b[DEFG]\b|ABCDEFG|4-3-2-1|4 cards", text)
+    (line,) = re.findall(r"Reproduce: `(.* --only passes .*)`", text)
+    again = line.removeprefix("python -m experiments.passing_study ").split()
+    main([*again, "--out", "again", "--workers", "1"])
+    for name in ("passes.csv", "letters.csv"):
+        assert Path("here", name).read_bytes() == Path("again", name).read_bytes()
+    assert "policy mine.py:Mine" in set(re.findall(r"\| 3 \| (policy [^ ]*) \|", text))
+
+
+def test_only_the_published_questions_replace_the_published_report(tmp_path: Path) -> None:
+    assert Study(SUBJECT, Options(workers=1), {}).folder == Path("experiments/reports/passing")
+    for changed in ({"quick": True}, {"only": ("care",)}, {"seed": 1}, {"deals": 20}, {"policies": ("random",)}):
+        assert Study(SUBJECT, Options(**changed), {}).folder.parts[0] == "runs"
+    assert Study(SUBJECT, Options(), {"target_score": 50}).folder.parts[0] == "runs"
+    assert Study(SUBJECT, Options(out=tmp_path, quick=True), {}).folder == tmp_path
+
+
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("arguments", "words"),
     [
-        ({"only": ("luck",)}, "there is no part 'luck'; the parts are passes, care"),
-        ({"players": (5,)}, "players must be an integer from 2 to 4, got 5"),
-        ({"deals": 1}, "deals must be an integer from 20"),
-        ({"processes": 0}, "processes must be an integer from 1"),
-        ({"search": "nobody", "only": ("passes",)}, "unknown policy 'nobody'"),
+        (["--only", "luck"], "only must name parts of passes, care, goal, kinds, dummies, decks, got 'luck'."),
+        (["--num-players", "--quick"], "num_players must be one or more different ones of 2, 3, 4, got none."),
+        (["--num-players", "3", "3"], "num_players must be one or more different ones of 2, 3, 4, got 3 3."),
+        (["--num-players", "5"], "num_players must be one or more different ones of 2, 3, 4, got 5."),
+        (["--deals", "1"], "deals must be an integer from 20 to 10000000, got 1."),
+        (["--decks", "1"], "decks must be an integer from 2 to 10000, got 1."),
+        (["--seed", "-1"], "seed must be an integer in [0, 2**64), got -1."),
+        (["--workers", "-1"], "workers must be an integer from 0 to 1024, got -1."),
+        (["--address", "here:1"], "address is for --ray"),
+        (["--search", "nobody"], "unknown policy 'nobody'"),
+        (["--policies", "nobody"], "unknown policy 'nobody'"),
+        (["--deck", "nothing.toml"], "nothing.toml: no such deck file."),
+        (["--pass-counts", "9", "1", "1", "1"], "pass_counts must be 4 integers from 1 to 7"),
+        (["--deck", "own.toml", "--hand-size", "5"], "only passes care goal kinds dummies can."),
+        (["--processes", "2"], "--processes is called --workers now."),
+        (["--players", "2"], "--players is called --num-players now."),
+        (["--out", "README.md"], "out must be a folder, and README.md is none."),
+        (["--out", "README.md/here"], "README.md is none."),
     ],
 )
-def test_bad_options_are_refused_in_one_sentence(changes, words: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=re.escape(words)):
-        passing_study.run(small(tmp_path / "out", **changes))
-    assert not (tmp_path / "out").exists()
+def test_a_mistake_is_one_sentence_and_leaves_nothing(
+    arguments: list[str], words: str, refusal: Refusal, tmp_path: Path
+) -> None:
+    (tmp_path / "README.md").write_text("kept", encoding="utf-8")
+    (tmp_path / "own.toml").write_text(OWN_DECK, encoding="utf-8")
+    assert words in refusal(main, arguments)
 
 
-@pytest.mark.parametrize("study", [passing_study, quitting_study])
-def test_a_run_to_try_it_leaves_the_published_report_alone(study) -> None:
-    name = study.__name__.removeprefix("experiments.").removesuffix("_study")
-    assert study.Options().folder == Path("experiments/reports") / name
-    for partial in (study.Options(quick=True), study.Options(only=tuple(study.PARTS)[:1])):
-        assert partial.folder.parts[0] == "runs"
+def test_a_policy_that_fails_is_one_sentence(refusal: Refusal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "mine.py").write_text(
+        "class Broken:\n    needs_worlds = 0\n\n    def act(self, view):\n        raise RuntimeError('no idea')\n",
+        encoding="utf-8",
+    )
+    few = ["--only", "kinds", "--num-players", "2", "--deals", "20", "--workers", "1"]
+    assert "RuntimeError: no idea" in refusal(main, ["--policies", "mine.py:Broken", *few])
+
+
+def test_an_interrupted_study_reports_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(study):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    stopped = Stopped()
+    subject = dataclasses.replace(
+        SUBJECT, parts={"goal": SUBJECT.parts["goal"], "kinds": interrupted, "care": interrupted}
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run(subject, small(None, deals=20, num_players=(2,)), {}, stopped)
+    (folder,) = Path("runs").iterdir()
+    assert str(stopped) == f"what was found is in {folder / 'report.md'}, and --only kinds care makes the rest"
+    assert "## One's own goal" in check_report(folder)
 
 
 @pytest.mark.parametrize("module", ["passing_study", "quitting_study"])
-def test_the_command_line_reports_a_mistake_in_one_line(module: str, tmp_path: Path) -> None:
+def test_the_commands_are_there(module: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", f"experiments.{module}", "--only", "luck"],
         cwd=tmp_path,
@@ -419,5 +492,5 @@ def test_the_command_line_reports_a_mistake_in_one_line(module: str, tmp_path: P
         timeout=300,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("error: there is no part 'luck'")
+    assert done.stderr.startswith("error: only must name parts of ")
     assert len(done.stderr.strip().splitlines()) == 1

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import quitting_study
-from experiments.quitting_play import (
+from experiments.lib.findings import Findings
+from experiments.lib.study import Study, policy_of, run, split_seed
+from experiments.quitting.__main__ import SUBJECT, Options, main
+from experiments.quitting.play import (
     CHIP,
     COULD_PLAY,
     STUCK,
@@ -24,14 +27,14 @@ from experiments.quitting_play import (
     play_on,
     playable,
 )
-from experiments.quitting_study import Options
-from experiments.study import policy_of, split_seed
+from experiments.quitting.positions import margins, penalties, totals
 from llama_envs.core.batch import Batch
 from llama_envs.core.registry import make_game
 from llama_envs.evaluation import play
 from llama_envs.policies import make_policy
 from tests.cases import choose_in
-from tests.experiments.test_passing_study import check_report
+from tests.experiments.commands import Refusal
+from tests.experiments.reports import check_report
 
 
 @pytest.mark.parametrize(
@@ -173,14 +176,75 @@ def test_the_first_round_is_the_first_round() -> None:
     assert (whole["rounds"] > 1).any()
 
 
-def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path) -> None:
+def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path, every_verdict: set[str]) -> None:
     for name, only in (("a", ()), ("b", ("quit", "chip"))):
-        quitting_study.run(Options(only=only, players=(2, 3), deals=24, processes=1, out=tmp_path / name))
+        run(SUBJECT, Options(only=only, num_players=(2, 3), deals=24, workers=1, out=tmp_path / name))
+    assert set(Findings(SUBJECT.findings).sentences) - every_verdict == {"seats.rotate"}
     text = check_report(tmp_path / "a")
-    assert text.count("## ") == len(quitting_study.PARTS) + 1
+    assert text.count("**Question.**") == len(SUBJECT.parts)
     assert len(list((tmp_path / "a").glob("*.csv"))) == 6
     again = sorted(path.name for path in (tmp_path / "b").glob("*.csv"))
     assert len(again) == 2
     for name in again:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
     assert set(pd.read_csv(tmp_path / "a" / "quitting.csv")["by"]) > {"all", "opponents", "stock", "margin"}
+
+
+def test_bins_follow_the_rules() -> None:
+    usual = Study(SUBJECT, Options(), {})
+    assert penalties(usual)[-1] == (21, 31)
+    assert totals(usual) == [(1, 9), (10, 19), (20, 29), (30, 39)]
+    assert margins(usual) == [(-40, -11), (-10, -1), (0, 9), (10, 40)]
+    other = Study(SUBJECT, Options(), {"num_ranks": 4, "copies": 14, "target_score": 20})
+    assert penalties(other) == [(1, 3), (4, 6), (7, 9), (10, 12), (13, 15), (16, 16)]
+    assert totals(other) == [(1, 4), (5, 9), (10, 14), (15, 19)]
+    assert margins(other) == [(-20, -6), (-5, -1), (0, 4), (5, 20)]
+
+
+def test_a_study_of_ones_own_rules_and_policy_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("from llama_envs.policies import RandomPolicy as Mine\n", encoding="utf-8")
+    rules = "--target-score 20 --num-ranks 4 --copies 14 --next-starter rotate --chip-return auto"
+    arguments = f"--num-players 2 --policies mine.py:Mine --deals 20 --workers 1 --out here {rules}".split()
+    main([*arguments, "--only", "quit", "threshold", "early", "seats"])
+    text = check_report(Path("here"))
+    assert "`next_starter = rotate`" in text
+    assert "Later rounds are opened by each seat in turn" in text
+    assert "last actor" not in text
+    assert "No trained agent ships for 2 players" in text
+    assert "| 2 | policy mine.py:Mine |" in text
+    assert not re.search(r"21 to|30 to 39|-40", text)
+    (line,) = re.findall(r"Reproduce: `(.* --only seats .*)`", text)
+    main([*line.removeprefix("python -m experiments.quitting_study ").split(), "--out", "again", "--workers", "1"])
+    assert Path("here/seats.csv").read_bytes() == Path("again/seats.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--num-players"], "num_players must be one or more different ones of 2, 3, 4, 5, 6, got none"),
+        (["--seed", "-1"], "seed must be an integer in [0, 2**64), got -1"),
+        (["--out", "README.md"], "out must be a folder, and README.md is none"),
+        (["--processes", "2"], "--processes is called --workers now"),
+        (
+            ["--chip-return", "auto"],
+            "leaves the part 'chip' nothing to ask; --only quit threshold early seats can be asked",
+        ),
+        (
+            ["--max-rounds", "1", "--only", "quit", "--num-players", "2", "--deals", "20", "--workers", "1"],
+            "no game came to its end within max_rounds = 1, so nobody won any",
+        ),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_leaves_nothing(
+    arguments: list[str], words: str, refusal: Refusal, tmp_path: Path
+) -> None:
+    (tmp_path / "README.md").write_text("kept", encoding="utf-8")
+    assert words in refusal(main, arguments)
+
+
+def test_games_that_are_cut_short_have_no_winner() -> None:
+    game = make_game("lama", num_players=2, max_rounds=2)
+    result = play_alike(game, "heuristic", None, split_seed(7, 60))
+    assert np.isnan(result["win"]).any()
+    assert not np.isnan(result["first"]).any()

@@ -1,4 +1,4 @@
-"""L.L.A.M.A. for the quitting study: games played, positions kept, and played on after each of several actions."""
+"""L.L.A.M.A.: games played, positions kept, and played on after each of several actions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from experiments.study import Arrays, Floats, Seeds, policy_of, seat_streams
+from experiments.lib.study import Arrays, Seeds, policy_of, seat_streams
 from llama_envs.core.batch import Batch
 from llama_envs.core.contract import States
 from llama_envs.core.game import Game
@@ -19,6 +19,7 @@ from llama_envs.policies import Players, Policy
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 STUCK, COULD_PLAY, CHIP = "stuck", "could play", "chip"  # decisions that positions are kept of
 OWN_CHOICE = -1  # in place of an action: what the policy does
@@ -51,6 +52,11 @@ class Games:
             self.actions[rows] = np.where(first[rows] == OWN_CHOICE, self.actions[rows], first[rows])
         self.batch.step(self.actions)
         return True
+
+
+def win_shares(batch: Batch) -> Floats:
+    """(N, P) win shares; NaN where a limit of the game cut it short."""
+    return np.where(batch.state["terminated"][:, None], batch.game.win_shares(batch.state), np.nan)
 
 
 def penalty_of(hand: npt.NDArray[np.int8]) -> Ints:
@@ -128,7 +134,7 @@ def play_on(game: Game, states: States, action: int, policy: Policy, seeds: Seed
         points[ended] = batch.state["total"][ended].astype(np.float64) - states["total"][ended]
         running &= ~ended
         going = games.step()
-    win = np.where(legal[:, None], game.win_shares(batch.state), np.nan)
+    win = np.where(legal[:, None], win_shares(batch), np.nan)
     return win, np.where(legal[:, None], points, np.nan)
 
 
@@ -194,7 +200,7 @@ def play_arm(game: Game, one: str, rest: str, seeds: Seeds) -> Arrays:
     own = total[rows, seat]
     rounds = batch.state["rounds"].astype(np.float64)
     found: Arrays = {
-        "win": game.win_shares(batch.state)[rows, seat],
+        "win": win_shares(batch)[rows, seat],
         "lead": ((total.sum(axis=1) - own) / (players - 1) - own) / rounds,
         "rounds": rounds,
     }
@@ -228,7 +234,7 @@ def play_alike(game: Game, policy: str, opener: int | None, seeds: Seeds) -> Arr
         running &= ~ended
     rounds = batch.state["rounds"].astype(np.float64)
     return {
-        "win": game.win_shares(batch.state),
+        "win": win_shares(batch),
         "first": first,
         "points": batch.state["total"].mean(axis=1) / rounds,
         "rounds": rounds,
