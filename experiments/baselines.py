@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from llama_envs.cli.command import fail, parse_options, run_or_exit
+from llama_envs.cli.command import check_folder, fail, parse_options, run_or_exit
 from llama_envs.cli.run_folder import RUNS
 from llama_envs.cli.tournament import markdown, plus_minus
 from llama_envs.core.files import write_atomically, write_text
@@ -71,8 +71,7 @@ class Options:
         unknown = [name for name in self.only if name not in recipes()]
         if unknown:
             raise ValueError(f"there is no recipe {unknown[0]!r}; there is one for each of {', '.join(recipes())}.")
-        if self.out is not None and self.out.exists() and not self.out.is_dir():
-            raise ValueError(f"out must be a folder, got the file {self.out}.")
+        check_folder("out", self.out)
         folders = [spec.baselines for spec in game_specs() if spec.baselines is not None]
         if self.quick and self.out is not None and self.out.resolve() in [folder.resolve() for folder in folders]:
             raise ValueError(f"out must be another folder with --quick: {self.out} holds what ships.")

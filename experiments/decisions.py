@@ -20,7 +20,7 @@ import pandas as pd
 import rich
 import tyro
 
-from llama_envs.cli.command import run_or_exit
+from llama_envs.cli.command import check_output, parse_options, run_or_exit
 from llama_envs.core.batch import Batch
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
@@ -42,6 +42,9 @@ class Options:
     observation: tuple[str, ...] = ()
     """Pieces of the observation to add, in natural units, a column for each number."""
 
+    def __post_init__(self) -> None:
+        check_output("out", self.out, ".csv", ".parquet")
+
 
 def decisions(games: Sequence[RecordedGame], observation: Sequence[str] = ()) -> pd.DataFrame:
     """One row for each decision of ``games``, game by game.
@@ -53,8 +56,10 @@ def decisions(games: Sequence[RecordedGame], observation: Sequence[str] = ()) ->
     number of the pieces ``observation``.
 
     Raises:
-        ValueError: a game cannot be replayed, or has no such piece.
+        ValueError: a game cannot be replayed, has no such piece, or one is named twice.
     """
+    if len(set(observation)) < len(observation):
+        raise ValueError(f"observation must name each piece once, got {' '.join(observation)}.")
     groups: dict[Game, list[int]] = {}
     for index, recorded in enumerate(games):
         groups.setdefault(recorded.game, []).append(index)
@@ -166,8 +171,7 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     Raises:
         ValueError: the name ends otherwise, pyarrow is missing, or the file cannot be written.
     """
-    if path.suffix not in (".csv", ".parquet"):
-        raise ValueError(f"out must end in .csv or .parquet, got {path}.")
+    check_output("out", path, ".csv", ".parquet")
     try:
         if path.suffix == ".csv":
             write_atomically(path, lambda temporary: table.to_csv(temporary, index=False))
@@ -188,9 +192,9 @@ def _run(options: Options) -> None:
     print(f"{len(table):,} decisions of {table['game'].nunique():,} games")
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    options = tyro.cli(Options, description=__doc__.partition("\n")[0])
+    options = parse_options(Options, __doc__.partition("\n")[0], argv)
     run_or_exit(lambda: _run(options))
 
 

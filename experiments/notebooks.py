@@ -20,6 +20,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from llama_envs.cli.command import parse_options, run_or_exit
 from llama_envs.core.files import write_text
+from llama_envs.core.validation import check_int
 
 LARGEST = 500_000  # bytes
 
@@ -32,6 +33,9 @@ class Options:
     """The notebooks; by default all of notebooks/."""
     timeout: int = 600
     """Seconds that a cell may take."""
+
+    def __post_init__(self) -> None:
+        check_int("timeout", self.timeout, 1, 10**6)
 
 
 def run(path: Path, timeout: int) -> None:

@@ -24,6 +24,7 @@ from llama_envs.core.runs import command_name
 from llama_envs.evaluation.workers import busy
 
 O = TypeVar("O")  # noqa: E741
+RENAMED = {"output": "out", "processes": "workers", "at-once": "workers"}  # of every command
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,12 +36,19 @@ class Call:
     options: Any
 
 
-def parse(options: type[O], description: str, argv: Sequence[str] | None = None, **defaults: Any) -> Call:
+def parse(
+    options: type[O],
+    description: str,
+    argv: Sequence[str] | None = None,
+    renamed: Mapping[str, str] = {},  # noqa: B006
+    **defaults: Any,
+) -> Call:
     """Parse ``<game> [options of the experiment] [options of the game]``; exits with code 2 on a mistake.
 
-    ``defaults`` replace defaults of the game's config where it has such a field.
+    ``renamed`` as in :func:`parse_for`; ``defaults`` replace defaults of the game's config where it has such a field.
     """
     show_what_the_terminal_can()
+    refuse_old_names(argv, renamed)
     commands = {name: _command(name, options, defaults) for name in game_names()}
     if (sys.argv[1:] if argv is None else list(argv)) in (["--help"], ["-h"]):  # every option, not just the games
         for name, command in commands.items():
@@ -48,6 +56,7 @@ def parse(options: type[O], description: str, argv: Sequence[str] | None = None,
             with contextlib.suppress(SystemExit):
                 tyro.cli(command, description=description, prog=f"{command_name()} {name}", args=["--help"])
         sys.exit(0)
+    _refuse_words(argv, *commands.values())
     chosen: Any = _parsed(
         lambda: tyro.extras.subcommand_cli_from_dict(commands, description=description, prog=command_name(), args=argv)  # type: ignore[arg-type]
     )
@@ -71,13 +80,32 @@ def parse_for(
         renamed: new names by old ones, both without dashes; an old name is refused in one sentence.
     """
     show_what_the_terminal_can()
-    given = sys.argv[1:] if argv is None else list(argv)
-    for old, new in renamed.items():
-        if any(word.partition("=")[0].replace("_", "-") == f"--{old}" for word in given):
-            fail(f"--{old} is called --{new} now.")
+    refuse_old_names(argv, renamed)
     command = _command(game, options, {}, [field.name for field in dataclasses.fields(options)])  # type: ignore[arg-type]
+    _refuse_words(argv, command)
     chosen: Any = _parsed(lambda: tyro.cli(command, description=description, prog=command_name(), args=argv))
     return Call(game, chosen.game_config(), run_or_exit(chosen.own))
+
+
+def refuse_old_names(argv: Sequence[str] | None, renamed: Mapping[str, str]) -> None:
+    """Exits with code 2 and one sentence on an option of an old name."""
+    for word in sys.argv[1:] if argv is None else argv:
+        old = word.partition("=")[0].replace("_", "-").removeprefix("--")
+        if word.startswith("--") and old in renamed:
+            fail(f"--{old} is called --{renamed[old]} now.")
+
+
+def _refuse_words(argv: Sequence[str] | None, *commands: type[Any]) -> None:
+    """The same on names that are old everywhere, and on an option of several values that is given none."""
+    kinds = {
+        field.name.replace("_", "-"): str(field.type) for command in commands for field in dataclasses.fields(command)
+    }
+    refuse_old_names(argv, {old: new for old, new in RENAMED.items() if old not in kinds and new in kinds})
+    given = sys.argv[1:] if argv is None else list(argv)
+    for word, following in zip(given, [*given[1:], "--"], strict=False):
+        option = word.removeprefix("--").replace("_", "-")
+        if word.startswith("--") and "tuple[" in kinds.get(option, "") and following.startswith("--"):
+            fail(f"--{option} must have one value or more.")
 
 
 def parse_options(options: type[O], description: str, argv: Sequence[str] | None = None) -> O:
@@ -91,6 +119,7 @@ def parse_options(options: type[O], description: str, argv: Sequence[str] | None
         namespace={"__post_init__": _unchecked, "__doc__": options.__doc__},
         frozen=True,
     )
+    _refuse_words(argv, unchecked)
     chosen: Any = _parsed(lambda: tyro.cli(unchecked, description=description, prog=command_name(), args=argv))
     return run_or_exit(lambda: options(**{name: getattr(chosen, name) for name in own}))
 

@@ -64,7 +64,8 @@ def open_run(name: str, config: Mapping[str, Any], resume: bool, may_grow: Colle
         ValueError: the run exists and ``resume`` is False, or the other way round; it is in use; it was started with
             another ``config`` (the sentence names every difference); or the name is no file name.
     """
-    if not name or Path(name).name != name or name.startswith(".") or len(name) > LONGEST_NAME:
+    plain_name = name.isprintable() and Path(name).name == name and not name.startswith(".")
+    if not name or not plain_name or len(name) > LONGEST_NAME:
         raise ValueError(f"name must be a plain folder name of at most {LONGEST_NAME} characters, got {_short(name)}.")
     folder = RUNS / name
     if RUNS.exists() and not RUNS.is_dir():

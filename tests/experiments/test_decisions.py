@@ -87,11 +87,13 @@ def test_unfinished_games_have_no_winner_and_games_without_decisions_no_row() ->
 
 def test_wrong_requests_are_one_sentence(tmp_path: Path) -> None:
     games = recorded("lama", 1)
+    with pytest.raises(ValueError, match="observation must name each piece once, got hand hand"):
+        decisions(games, ["hand", "hand"])
     with pytest.raises(ValueError, match=r"lama_v0 has no observation piece 'hands'; it has phase, hand"):
         decisions(games, ["hands"])
     with pytest.raises(ValueError, match="no recorded games"):
         decisions([])
-    with pytest.raises(ValueError, match=r"must end in \.csv or \.parquet, got .*table\.txt"):
+    with pytest.raises(ValueError, match=r"must be a file that ends with \.csv or \.parquet, got .*table\.txt"):
         write_table(decisions(games), tmp_path / "table.txt")
     with pytest.raises(ValueError, match="cannot write"):
         write_table(decisions(games), Path("/proc/nothing/table.csv"))
