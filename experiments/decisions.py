@@ -179,8 +179,6 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
             write_atomically(path, lambda temporary: table.to_parquet(temporary, index=False))
     except ImportError:
         raise ValueError("a .parquet file needs pyarrow: pip install 'llama-envs[cli]'.") from None
-    except OSError as error:
-        raise ValueError(f"cannot write {path} ({error.strerror}).") from None
 
 
 def _run(options: Options) -> None:
