@@ -134,7 +134,8 @@ class Batch:
     def worlds(self, seats: npt.ArrayLike, streams: npt.NDArray[np.uint64], k: int = 1) -> States:
         """(N, k) states in which all that ``seats[i]`` cannot know is redrawn, from ``streams`` (N,), which advance.
 
-        Such a state is called a determinization (Cowling, Powley & Whitehouse 2012).
+        Such a state is called a determinization (Cowling, Powley & Whitehouse 2012). What lies open, such as hands that
+        are shown when a round or the game is over, stays as it is.
 
         Raises:
             ValueError: ``streams`` is not a writable uint64 array (N,) or k is not from 1 to 1,000,000.

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.markdown import markdown_table
+
 
 def offsets_dtype(*names: str) -> np.dtype[np.void]:
     """The record of where each slice of an observation begins, a field of the record ``params`` of a game.
@@ -103,8 +105,8 @@ class Observation(Mapping[str, Slice]):
 
     def table(self) -> str:
         """The layout as a Markdown table (the game's README holds it; CI fails when the two differ)."""
-        rows = ["| offset | name | shape | divided by | meaning |", "|---|---|---|---|---|"]
-        for piece in self._slices.values():
-            shape = " × ".join(map(str, piece.shape))
-            rows.append(f"| {piece.start} | `{piece.name}` | {shape} | {piece.scale:g} | {piece.meaning} |")
-        return "\n".join(rows)
+        rows = [
+            (piece.start, f"`{piece.name}`", " × ".join(map(str, piece.shape)), f"{piece.scale:g}", piece.meaning)
+            for piece in self._slices.values()
+        ]
+        return markdown_table(("offset", "name", "shape", "divided by", "meaning"), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from llama_envs.core.markdown import markdown_table
 from llama_envs.llama_llama.deck.cards import Deck, plural
 
 
@@ -31,9 +32,8 @@ def deck_table_markdown(deck: Deck) -> str:
     Returns:
         The table, ending in a newline.
     """
-    lines = ["| kind | letter | copies | first rule | second rule | provenance |", "|---|---|---|---|---|---|"]
-    lines += [
-        f"| `{name}` | {card.letter} | {card.copies} | {' | '.join(card.rules_text)} | {card.provenance} |"
+    rows = [
+        (f"`{name}`", card.letter, card.copies, *card.rules_text, card.provenance)
         for name, card in zip(deck.kind_names, deck.cards, strict=True)
     ]
-    return "\n".join(lines) + "\n"
+    return markdown_table(("kind", "letter", "copies", "first rule", "second rule", "provenance"), rows) + "\n"
