@@ -25,8 +25,8 @@ _LOCKS: dict[Path, FileLock] = {}  # of the runs that this process is in
 
 
 def default_name(*parts: object) -> str:
-    """A folder name of these parts and the time; no two calls give the same."""
-    return "-".join([*map(str, parts), f"{datetime.now(timezone.utc):%Y%m%d-%H%M%S}", secrets.token_hex(2)])
+    """A folder name of these parts, the time and 32 random bits: no two runs meet, also in the same second."""
+    return "-".join([*map(str, parts), f"{datetime.now(timezone.utc):%Y%m%d-%H%M%S}", secrets.token_hex(4)])
 
 
 def whole_truth(game: Game, options: Mapping[str, Any], policies: Iterable[object] = ()) -> dict[str, Any]:

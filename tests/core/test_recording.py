@@ -239,3 +239,17 @@ def test_games_of_two_configurations_are_not_replayed_together(one: RecordedGame
         list(replay([one, other]))
     with pytest.raises(ValueError, match="one game at least"):
         list(replay([]))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_game__N16(one: RecordedGame, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text(one.to_json() + "\n", encoding="utf-8-sig")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    assert [game.to_json() for game in read_games(path)] == [one.to_json()]
+
+
+def test_a_position_that_the_game_does_not_have_is_refused__N18(one: RecordedGame) -> None:
+    for decisions in (-1, len(one.actions) + 1, 999_999):
+        with pytest.raises(ValueError, match=f"decisions must be an integer from 0 to {len(one.actions)}"):
+            position(one, decisions)
+    assert (position(one, len(one.actions)).state == position(one).state).all()
