@@ -13,7 +13,7 @@ import pytest
 from llama_envs import lama_v0
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.registry import make_game
-from llama_envs.lama.state import RETURN
+from llama_envs.lama.state import EXCHANGE, RETURN
 from tests.lama.tables import act, chi_square_p, count_cards, field, legal, positions, random_play, table, write_cards
 
 SAMPLES = 20_000
@@ -264,3 +264,18 @@ def test_seat_that_saw_every_card_knows_the_world__B02() -> None:
     worlds = sample(batch, 0, 100)  # one of 8 cards in hand, five discarded: two are left for the other seat
     assert (worlds["hand"][:, 1, :4] == count_cards("2 3", 4)).all()
     assert legal(batch) == {"play 1", "quit"}
+
+
+def test_hands_that_lie_open_at_the_exchange_of_chips_and_at_the_end_stay_as_they_are__L15__K20() -> None:
+    game = make_game("lama", num_players=3, chip_exchange="choice")
+    batch, streams = Batch(game, 200, 1), policy_streams(200, 2)
+    exchanged = 0
+    while (batch.to_move >= 0).any():
+        asked = batch.state["phase"] == EXCHANGE
+        if asked.any():
+            exchanged += int(asked.sum())
+            hands = batch.worlds(0, policy_streams(200, 3), 4)["hand"]
+            assert (hands == batch.state["hand"][:, None])[asked].all()
+        batch.step(batch.sample_actions(streams))
+    assert exchanged > 10
+    assert (batch.worlds(0, streams, 4)["hand"] == batch.state["hand"][:, None]).all()
