@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from llama_envs.evaluation.intervals import Estimate, estimate
 
@@ -48,3 +52,26 @@ def spread(values: npt.ArrayLike) -> Estimate:
     variance = estimate(squares.sum(axis=1), known.sum(axis=1))
     deviation = float(np.sqrt(variance.mean))
     return Estimate(deviation, variance.error / (2 * deviation) if deviation else variance.error, variance.deals)
+
+
+def frame(names: str, comparisons: int = 1, /, **numbers: Mapping[Any, Estimate]) -> pd.DataFrame:
+    """A table with a row for each key of the first of ``numbers``, unless no deal says anything of it.
+
+    Args:
+        names: of the columns for the parts of the keys.
+        comparisons: how many intervals are to hold at once, in the columns ``…_95_family``.
+        numbers: columns of numbers with their intervals, by their names; the deals are those of the first.
+    """
+    first = next(iter(numbers.values()))
+    return pd.DataFrame(
+        dict(zip(names.split(), key, strict=True)) | {"deals": number.deals}
+        | {k: value for name, of in numbers.items() for k, value in of[key].columns(name, comparisons).items()}
+        for key, number in first.items()
+        if number.deals
+    )  # fmt: skip
+
+
+def cell(number: Estimate, of: float, comparisons: int, digits: int = 1, scale: float = 1.0) -> str:
+    """A number with its interval, bold if it surely is not ``of``."""
+    text = number.text(digits, scale)
+    return f"**{text}**" if number.side(of, comparisons) else text

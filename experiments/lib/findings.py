@@ -59,11 +59,6 @@ def listed(items: Iterable[object]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
-def bold(text: str, sure: int) -> str:
-    """``text``, bold if it is sure."""
-    return f"**{text}**" if sure else text
-
-
 def by_players(texts: Mapping[int, str], unit: str = "") -> str:
     """``0.2 points with 2, 0.3 points with 3 and 0.4 points with 4 players``."""
     return f"{listed(f'{text}{unit} with {players}' for players, text in texts.items())} players"

@@ -6,11 +6,7 @@ The game is anybody's: its own options, deck and policies are options of the stu
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import io
-import os
-import shlex
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -25,23 +21,18 @@ from rich.console import Console
 from rich.progress import Progress
 
 from experiments.lib.findings import Findings, either, listed
-from llama_envs.cli.command import check_folder, parse_for, run_or_exit
-from llama_envs.cli.run_folder import RUNS, default_name, whole_truth
+from llama_envs.cli.command import check_folder
 from llama_envs.cli.spread import Spread
 from llama_envs.core.batch import policy_streams
 from llama_envs.core.chance import check_seed
-from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.game import Game
 from llama_envs.core.markdown import markdown_table
-from llama_envs.core.registry import config_type, make_game, spec_of
-from llama_envs.core.runs import command_line, versions
+from llama_envs.core.registry import make_game, spec_of
 from llama_envs.core.validation import check_int
 from llama_envs.evaluation.intervals import Estimate
 from llama_envs.evaluation.workers import Map, in_thread
 from llama_envs.policies import Policy, PolicyError, make_policy
 
-PUBLISHED = Path("experiments/reports")
-NO_RESULT = ("quick", "only", "out", *(field.name for field in dataclasses.fields(Spread)))  # options that change none
 FEWEST = 20  # deals of any comparison
 
 Seeds = npt.NDArray[np.uint64]
@@ -79,12 +70,10 @@ class Subject:
     """What a study is about.
 
     Attributes:
-        name: of its folder of reports.
+        name: of its package, which holds its text in findings.md, of its command and of its folder of reports.
         game: the game's name.
         options: its options, with a default of ``num_players``.
         parts: its questions.
-        findings: the file with its text; the section "report" has the title and what is said of all numbers.
-        command: how it is started, after ``python -m``.
         quick: the options with which it is tried; numbers are upper bounds.
         at_once: deals that are played together; another number may change the last digits of what a network does.
         labels: how policies are called.
@@ -95,12 +84,16 @@ class Subject:
     game: str
     options: type[Options]
     parts: Mapping[str, Callable[[Any], Part]]
-    findings: Path
-    command: str
     quick: Mapping[str, Any]
     at_once: int
     labels: Mapping[str, str]
     check: Callable[[Any], None]
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Its text; the section "report" has the title and what is said of all numbers."""
+        folder = Path(__file__).parent
+        return Findings(folder / "findings.md", folder.parent / self.name / "findings.md")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,7 +131,6 @@ class Study:
             limits = {name: _limited(options, name, limit) for name, limit in subject.quick.items()}
             options = dataclasses.replace(options, **limits)
         self.options = options
-        self.findings = Findings(Path(__file__).with_name("findings.md"), subject.findings)
         self.labels = dict(subject.labels)
         self.map: Map = in_thread
         for name in options.only:
@@ -196,7 +188,7 @@ class Study:
 
     def say(self, name: str, verdict: int | str = "", **numbers: Any) -> str:
         """A sentence of the study's text (:meth:`Findings.say`)."""
-        return self.findings.say(name, verdict, **numbers)
+        return self.subject.findings.say(name, verdict, **numbers)
 
     def say_of_sweep(self, name: str, wins: Mapping[float, Estimate], players: int, m: int, **numbers: Any) -> str:
         """The sentence on the win shares of one seat by the value of its option, as one of ``m`` comparisons each."""
@@ -300,145 +292,6 @@ class Study:
         ]
         return Part(list(page), "\n\n".join(pieces), image.getvalue(), data)
 
-    # ------------------------------------------------------------------------------------------------------- report
-
-    @property
-    def arguments(self) -> str:
-        """What must be given on the command line for the same numbers: whatever differs from the defaults."""
-        words = ["--seed", str(self.options.seed)]
-        for field in dataclasses.fields(self.options):
-            value = getattr(self.options, field.name)
-            if field.name not in (*NO_RESULT, "seed") and value != field.default:
-                words += _flag(field.name, value)
-        for field in dataclasses.fields(config_type(self.subject.game)):
-            value = self.config.get(field.name, field.default)
-            if field.name != "num_players" and value not in (field.default, field.metadata.get("cli_default", ...)):
-                words += _flag(field.name, value)
-        return " ".join(words)
-
-    @property
-    def folder(self) -> Path:
-        """Where the report goes by default: the published one is replaced by one of the same questions only."""
-        if self.options.out is not None:
-            return Path(self.options.out)
-        if self.options.quick:
-            return RUNS / self.subject.name / "quick"
-        if self.options.only or self.arguments != "--seed 0":
-            return RUNS / default_name(self.subject.name)
-        return PUBLISHED / self.subject.name
-
-    def report(self, parts: Mapping[str, Part], seconds: float) -> str:
-        """The report as Markdown."""
-        command = f"python -m {self.subject.command}"
-        missing = [number for number in self.options.num_players if number not in self.trained]
-        about = f"{self.say('report.reading')} {self.say('report.about')}"
-        if missing:
-            about += " " + self.say("report.untrained", players=listed(missing))
-        page = [f"- {sentence}" for part in parts.values() for sentence in part.page]
-        number = self.options.workers or os.cpu_count() or 1
-        workers = "Ray" if self.options.ray else f"{number} process{'es' if number > 1 else ''}"
-        texts = [
-            f"# {self.say('report.title')}",
-            f"Generated by `{command_line()}`.",
-            f"## {self.say('page.title')}",
-            self.say("page.text"),
-            "\n".join(page),
-            "## How to read the numbers",
-            about,
-            *(f"{part.text}\n\nReproduce: `{command} --only {name} {self.arguments}`." for name, part in parts.items()),
-            "## The game and the policies",
-            self.played(),
-            "## How it was run",
-            f"By {workers}, {seconds / 60:.1f} minutes; {', '.join(_versions())}.",
-        ]
-        return "\n\n".join(texts) + "\n"
-
-    def played(self) -> str:
-        """Deck, rules and policies."""
-        game = self.game(self.main_players)
-        config = game.config
-        rules = [
-            f"`{field.name} = {_plain(getattr(config, field.name))}`"
-            for field in dataclasses.fields(config)
-            if field.name not in ("num_players", "deck", "reward", "history")
-        ]
-        names = list(dict.fromkeys(policy for _, policy in self.tables))
-        policies = []
-        for name in names:
-            files: dict[str, list[str]] = {}
-            for players in self.options.num_players:
-                if (players, name) in self.tables:
-                    for key, hashes in whole_truth(self.game(players), {}, [name])["files"].items():
-                        files[f"{players} players" if key == "baseline" else key] = hashes
-            marks = [f"{key}: SHA-256 {mark[:12]}" for key, hashes in files.items() for mark in hashes]
-            policies.append(f"`{name}`{f' ({listed(marks)})' if marks else ''}")
-        texts = [f"{game.title}, {listed(self.options.num_players)} players: {', '.join(rules)}."]
-        if hasattr(config, "cards"):
-            mark = hashlib.sha256(config.cards.to_toml().encode()).hexdigest()[:12]
-            texts.append(f"The deck is `{config.cards.name}`, {config.cards.size} cards (SHA-256 {mark} of its file):")
-            texts.append(
-                markdown_table(
-                    ["kind", "copies", "first rule", "second rule"],
-                    [
-                        (f"`{kind}`", card.copies, *card.rules_text)
-                        for kind, card in zip(config.cards.kind_names, config.cards.cards, strict=True)
-                    ],
-                )
-            )
-        texts.append(f"Policies at whole tables: {', '.join(policies)}.")
-        return "\n\n".join(texts)
-
-
-class Stopped:
-    """What is said when a study is interrupted."""
-
-    text = "nothing was written"
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def run(subject: Subject, options: Any, config: Mapping[str, Any] = {}, stopped: Stopped | None = None) -> Path:
-    """All parts, and the report; its path. Parts that are done when it is interrupted are reported in ``runs``.
-
-    Raises:
-        ValueError: bad options, or a policy failed.
-    """
-    study = Study(subject, options, config)
-    folder, started = study.folder, time.perf_counter()
-    parts: dict[str, Part] = {}
-    names = [name for name in subject.parts if not options.only or name in options.only]
-    try:
-        with options.spread() as study.map:
-            for name in names:
-                parts[name] = subject.parts[name](study)
-    except KeyboardInterrupt:
-        if parts and stopped is not None:
-            path = write(study, RUNS / default_name(subject.name, "stopped"), parts, time.perf_counter() - started)
-            rest = " ".join(name for name in names if name not in parts)
-            stopped.text = f"what was found is in {path}, and --only {rest} makes the rest"
-        raise
-    return write(study, folder, parts, time.perf_counter() - started)
-
-
-def write(study: Study, folder: Path, parts: Mapping[str, Part], seconds: float) -> Path:
-    """The files of the report; its path."""
-    for name, part in parts.items():
-        for file, frame in part.data.items():
-            write_text(folder / file, frame.to_csv(index=False, float_format="%.6g"))
-        write_atomically(folder / f"{name}.png", lambda path, part=part: path.write_bytes(part.figure))  # type: ignore[misc]
-    write_text(folder / "report.md", study.report(parts, seconds))
-    return folder / "report.md"
-
-
-def main(subject: Subject, argv: Sequence[str] | None = None) -> None:
-    """The command line."""
-    description = (subject.options.__doc__ or "").partition("\n")[0]
-    renamed = {"processes": "workers", "players": "num-players"}
-    call = parse_for(subject.game, subject.options, description, argv, renamed)
-    stopped = Stopped()
-    print(f"report: {run_or_exit(lambda: run(subject, call.options, call.config, stopped), stopped)}")
-
 
 # ------------------------------------------------------------------------------------------------------------- playing
 
@@ -469,21 +322,3 @@ def _limited(options: Any, name: str, limit: Any) -> Any:
     if isinstance(limit, int):
         return min(value, limit)
     return limit if value == next(f.default for f in dataclasses.fields(options) if f.name == name) else value
-
-
-def _flag(name: str, value: Any) -> list[str]:
-    flag = f"--{name.replace('_', '-')}"
-    if isinstance(value, bool):
-        return [flag if value else f"--no-{flag[2:]}"]
-    words = value if isinstance(value, (tuple, list)) else [getattr(value, "source", "") or value]
-    return [flag, *(shlex.quote(str(word)) for word in words)]
-
-
-def _plain(value: Any) -> str:
-    if not isinstance(value, tuple):
-        return str(value)
-    return str(dict(value)) if value and isinstance(value[0], tuple) else " ".join(map(str, value))
-
-
-def _versions() -> list[str]:
-    return [f"{name} {version}" for name, version in versions().items() if name != "platform"]

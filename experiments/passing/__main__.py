@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 
-from experiments.lib import study
+from experiments.lib import report, study
 from experiments.passing.care import care
 from experiments.passing.decks import decks, variants_of
 from experiments.passing.dummies import dummies
@@ -58,8 +57,6 @@ SUBJECT = study.Subject(
     game="llama_llama",
     options=Options,
     parts={"passes": passes, "care": care, "goal": goal, "kinds": kinds, "dummies": dummies, "decks": decks},
-    findings=Path(__file__).with_name("findings.md"),
-    command="experiments.passing_study",
     quick={"deals": 300, "search": "mc:4", "search_deals": 10, "decks": 3},
     at_once=512,
     labels={
@@ -75,7 +72,7 @@ SUBJECT = study.Subject(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    study.main(SUBJECT, argv)
+    report.main(SUBJECT, argv)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.lib.estimates import over_deals
+from experiments.lib.estimates import cell, frame, over_deals
 from experiments.lib.figures import draw, label, legend, panels
-from experiments.lib.findings import bold, listed
+from experiments.lib.findings import listed
 from experiments.lib.study import Part, Study
 from experiments.passing.play import play_alike, play_arm
 from llama_envs.evaluation.intervals import Estimate
@@ -34,25 +34,16 @@ def care(study: Study) -> Part:
     m = len(arms)
     wins = {key: over_deals(result["win"], share=True) for key, result in found.items()}
     leads = {key: over_deals(result["lead"]) for key, result in found.items()}
+    points = {key: over_deals(result["points"]) for key, result in alike.items()}
     changes = {
         (p, value): over_deals(alike[p, value]["points"] - alike[p, 0.0]["points"]) for p in seats for value in CARES
     }
-    rows = [
-        {"players": p, "care_of_the_one": value, "care_of_the_others": rest, "deals": win.deals, "fair_share": 1 / p}
-        | win.columns("win_share", m) | leads[p, rest, value].columns("lead_a_round", m)
-        for (p, rest, value), win in wins.items()
-    ]  # fmt: skip
-    together = [
-        {"players": p, "care_of_all": value, "deals": change.deals}
-        | over_deals(alike[p, value]["points"]).columns("points_a_round") | change.columns("change", len(changes))
-        for (p, value), change in changes.items()
-    ]  # fmt: skip
     table = pd.DataFrame(
         {
             "players": p,
             "care of the one": value,
             "care of the others": rest,
-            "win share": bold(win.text(3), win.side(1 / p, m)),
+            "win share": cell(win, 1 / p, m, 3),
             "fair": f"{1 / p:.3f}",
             "lead, points a round": leads[p, rest, value].text(2),
         }
@@ -77,7 +68,10 @@ def care(study: Study) -> Part:
         texts,
         table,
         draw_care(study, wins, changes),
-        {"care.csv": pd.DataFrame(rows), "care_alike.csv": pd.DataFrame(together)},
+        {
+            "care.csv": frame("players care_of_the_others care_of_the_one", m, win_share=wins, lead_a_round=leads),
+            "care_alike.csv": frame("players care_of_all", len(changes), change=changes, points_a_round=points),
+        },
         default=DEFAULT_CARE,
         m=m,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.lib.estimates import over_deals
+from experiments.lib.estimates import frame, over_deals
 from experiments.lib.figures import label, legend, panels
 from experiments.lib.findings import by_players, listed, together
 from experiments.lib.study import Part, Study
@@ -61,16 +61,13 @@ def decks(study: Study) -> Part:
     found = study.run(play_arm, arms, 0.08, "other decks")
     m = len(games)
     worth = {key: over_deals((-1 if CHECKS[key[2]][3] else 1) * result["first"]) for key, result in found.items()}
-    rows = [
-        {"players": p, "variant": name, "finding": check, "deals": number.deals} | number.columns("lead", m)
-        for (p, name, check), number in worth.items()
-    ] + [
-        {"players": p, "variant": name, "finding": fact, "deals": number.deals} | number.columns("lead")
+    facts = {
+        (p, name, fact): number
         for (p, name, check), result in found.items()
         if check == "knowing"
         for fact, number in facts_of(result).items()
         if fact in ("greedy", "paid", "unpaid")
-    ]
+    }
     variants = list(dict.fromkeys(name for _, name in games))
     asked, orders = variants[0], variants[1 : -study.options.decks]
     drawn = variants[-study.options.decks :]
@@ -115,7 +112,10 @@ def decks(study: Study) -> Part:
         texts,
         table,
         draw_decks(study, worth, variants),
-        {"decks.csv": pd.DataFrame(rows)},
+        {
+            "decks.csv": frame("players variant finding", m, lead=worth),
+            "decks_facts.csv": frame("players variant fact", share=facts),
+        },
         decks=len(drawn),
         last=len(drawn) - 1,
         deck=asked,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.lib.estimates import gap, pooled, spread
+from experiments.lib.estimates import frame, gap, pooled, spread
 from experiments.lib.figures import draw, label, legend, panels
 from experiments.lib.findings import listed
 from experiments.lib.study import Arrays, Part, Seeds, Study, seat_streams
@@ -134,12 +134,6 @@ def dummies(study: Study) -> Part:
         for dummy, source in neighbours(received[p], "from_dummy")
         for number in range(DISPLAYS)
     }
-    rows = [
-        {"players": p, "between": NEIGHBOURS[dummy], "pass": number + 1, "cards": counts[number]}
-        | {"deals": own["gain"].deals, "deals_bits": own["bits"].deals}
-        | {key: value for fact, found in own.items() for key, value in found.columns(fact).items()}
-        for (p, dummy, number), own in facts.items()
-    ]
     table = pd.DataFrame(
         {
             "players": p,
@@ -153,19 +147,22 @@ def dummies(study: Study) -> Part:
         }
         for (p, dummy, number), own in facts.items()
     )
-    minding = [
-        {"players": p, "left_neighbour": NEIGHBOURS[dummy], "deals": len(at)}
-        | {k: v for name in ("own", "next", "lead") for k, v in masked(minded[p][name], at).columns(name, 12).items()}
-        for p in seats
-        for dummy, at in neighbours(minded[p], "to_dummy")
-    ]
-    places = [
-        {"players": p, "seat": name, "deals": len(mask)}
-        | masked(received[p]["points"], mask).columns("points")
-        | masked(received[p]["lead"], mask).columns("lead", 3)
-        for p in seats
-        for name, mask in places_of(received[p], p).items()
-    ]
+    minding = {
+        name: {
+            (p, NEIGHBOURS[dummy]): masked(minded[p][name], at) for p in seats for dummy, at in neighbours(minded[p])
+        }
+        for name in ("own", "next", "lead")
+    }
+    places = {
+        name: {
+            (p, place): masked(received[p][name], at) for p in seats for place, at in places_of(received[p], p).items()
+        }
+        for name in ("points", "lead")
+    }
+    passed = {
+        fact: {(p, NEIGHBOURS[dummy], number + 1): own[fact] for (p, dummy, number), own in facts.items()}
+        for fact in ("gain", "gain_sd", "arrives", "bits")
+    }
     return study.part(
         "dummies",
         page(study, received, minded),
@@ -173,16 +170,16 @@ def dummies(study: Study) -> Part:
         table,
         draw_dummies(study, facts),
         {
-            "dummies.csv": pd.DataFrame(rows),
-            "dummy_places.csv": pd.DataFrame(places),
-            "dummy_care.csv": pd.DataFrame(minding),
+            "dummies.csv": frame("players between pass", **passed),
+            "dummy_places.csv": frame("players seat", 3, **places),
+            "dummy_care.csv": frame("players left_neighbour", 12, **minding),
         },
         worlds=WORLDS,
         others=others,
     )
 
 
-def neighbours(result: Arrays, side: str) -> Iterator[tuple[bool, Bools]]:
+def neighbours(result: Arrays, side: str = "to_dummy") -> Iterator[tuple[bool, Bools]]:
     """Whether a dummy sits at that side, and at which seats (D, P) that is so, if at any."""
     for dummy in NEIGHBOURS:
         at = np.asarray(result[side] == dummy)
@@ -228,7 +225,7 @@ def page(study: Study, received: Any, minded: Any) -> list[str]:
     """For whoever plays cards: when to mind the neighbour, and where luck sits."""
     texts = []
     p = study.main_players
-    for dummy, at in neighbours(minded[p], "to_dummy"):
+    for dummy, at in neighbours(minded[p]):
         found = masked(minded[p]["next"], at)
         name = "page.mind_dummy" if dummy else "page.mind_player"
         texts.append(study.say(name, found.side(0.0, 2), players=p, points=found.text(1)))
@@ -242,13 +239,13 @@ def findings(study: Study, received: Any, known: Any, minded: Any) -> list[str]:
     """Sentences about dummies."""
     texts = []
     for p in study.options.num_players:
-        for dummy, at in neighbours(known[p], "to_dummy"):
+        for dummy, at in neighbours(known[p]):
             learnt = masked(known[p]["bits"][:, :, 0] - known[p]["bits"][:, :, 1], at)
             texts.append(study.say("dummies.learnt", NEIGHBOURS[dummy], players=p, bits=learnt.text(2)))
     if 3 in study.options.num_players:
         texts += three_player_findings(study, received[3])
     for p in study.options.num_players:
-        for dummy, at in neighbours(minded[p], "to_dummy"):
+        for dummy, at in neighbours(minded[p]):
             own, after, lead = (masked(minded[p][name], at) for name in ("own", "next", "lead"))
             texts.append(
                 study.say(

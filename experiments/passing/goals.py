@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.lib.estimates import gap, over_deals, pooled
+from experiments.lib.estimates import cell, frame, gap, over_deals, pooled
 from experiments.lib.figures import draw, label, legend, panels
-from experiments.lib.findings import bold, either, listed, together
+from experiments.lib.findings import either, listed, together
 from experiments.lib.study import Arrays, Part, Seeds, Study
 from experiments.passing.play import Fork, GoalsSeen, Line, play_arm
 from llama_envs.core.game import Game
@@ -126,29 +126,16 @@ def goal(study: Study) -> Part:
         for fork in FORKS
         if fork.name in result
     }
-    rows = [
-        {"players": p, "policy": policy, "rounds": "later" if later else "first", "display": display + 1}
-        | {"fork": name, "deals": number.deals} | number.columns("worth", 14)
-        for (p, policy, later, display, name), number in worth.items()
-    ] + [
-        {"players": p, "policy": policy, "rounds": "all", "fork": name, "deals": number.deals}
-        | number.columns("worth", 14)
-        for (p, policy, name), number in overall.items()
-    ]  # fmt: skip
-    games = [
-        {"players": p, "seat": name, "deals": share.deals, "fair_share": 1 / p}
-        | share.columns("win_share", len(shares))
-        for (p, name), share in shares.items()
-    ]
     places = dict.fromkeys(key[:4] for key in worth if key[1] == "heuristic")
     table = pd.DataFrame(
         {
             "players": p,
-            "rounds": "later" if later else "first",
-            "goal lies on the": ORDINALS[display] + ({0: " (leader)", p - 1: " (last)"}.get(display, "") * later),
+            "rounds": rounds,
+            "goal lies on the": ORDINALS[display - 1]
+            + {1: " (leader)", p: " (last)"}.get(display, "") * (rounds == "later"),
         }
-        | {title: worth[p, policy, later, display, name].text(2) for name, title in GAIN.items()}
-        for p, policy, later, display in places
+        | {title: worth[p, policy, rounds, display, name].text(2) for name, title in GAIN.items()}
+        for p, policy, rounds, display in places
     )
     return study.part(
         "goal",
@@ -156,24 +143,26 @@ def goal(study: Study) -> Part:
         goal_findings(study, found, worth, overall, shares),
         table,
         draw_goal(study, worth),
-        {"goal.csv": pd.DataFrame(rows), "goal_games.csv": pd.DataFrame(games)},
+        {
+            "goal.csv": frame("players policy rounds display fork", 14, worth=worth),
+            "goal_overall.csv": frame("players policy fork", len(overall), worth=overall),
+            "goal_games.csv": frame("players fork", len(shares), win_share=shares),
+        },
         right=3,
     )
 
 
 def worth_by_place(found: dict[Any, Arrays]) -> dict[Any, Estimate]:
-    """What is lost by each fork: by players, policy, whether in later rounds, display of the goal, and fork."""
-    worth = {}
-    for (players, policy), result in found.items():
-        for later in (False, True):
-            rounds = slice(1, None) if later else slice(0, 1)
-            for display in range(DISPLAYS):
-                at = result["display"][:, rounds] == display
-                for fork in FORKS:
-                    if fork.name in result and at.any():
-                        lost = np.where(at, -result[fork.name][:, rounds], np.nan)
-                        worth[players, policy, later, display, fork.name] = pooled(lost)
-    return worth
+    """What is lost by each fork: by players, policy, first or later rounds, display of the goal, and fork."""
+    return {
+        (p, policy, word, display + 1, fork.name): pooled(np.where(at, -result[fork.name][:, rounds], np.nan))
+        for (p, policy), result in found.items()
+        for word, rounds in (("first", slice(0, 1)), ("later", slice(1, None)))
+        for display in range(DISPLAYS)
+        for fork in FORKS
+        for at in [result["display"][:, rounds] == display]
+        if fork.name in result and at.any()
+    }
 
 
 def draw_goal(study: Study, worth: dict[Any, Estimate]) -> Any:
@@ -182,10 +171,10 @@ def draw_goal(study: Study, worth: dict[Any, Estimate]) -> Any:
     for axis, p in zip(axes, study.options.num_players, strict=True):
         curves = [("random", "choosing", "C0"), ("unminded", "knowing", "C1")]
         for index, (name, word, color) in enumerate(curves):
-            for later in (False, True):
-                own = {key[3]: e for key, e in worth.items() if key[:3] == (p, "heuristic", later) and key[4] == name}
+            for later, word_2 in enumerate(("first", "later")):
+                own = {key[3]: e for key, e in worth.items() if key[:3] == (p, "heuristic", word_2) and key[4] == name}
                 draw(
-                    axis, np.array(list(own)) + 1 + 0.06 * (2 * index + later - 1.5), list(own.values()), color=color,
+                    axis, np.array(list(own)) + 0.06 * (2 * index + later - 1.5), list(own.values()), color=color,
                     linestyle="-" if later else "--", label=f"{word}, {'later rounds' if later else 'first round'}",
                 )  # fmt: skip
         label(axis, f"{p} players", "display on which the own goal lies", level=0)
@@ -225,8 +214,8 @@ def goal_findings(study: Study, found: Any, worth: Any, overall: Any, shares: An
             texts.append(study.say("goal.agents", number.side(0.0, m), who=who, players=p, worth=number.text(2)))
     for p in study.options.num_players:
         for name, sentence in (("unminded", "goal.last_knows"), ("random", "goal.last_chooses")):
-            if (p, "heuristic", True, 0, name) in worth and (p, "heuristic", True, p - 1, name) in worth:
-                first, last = (worth[p, "heuristic", True, display, name] for display in (0, p - 1))
+            if (p, "heuristic", "later", 1, name) in worth and (p, "heuristic", "later", p, name) in worth:
+                first, last = (worth[p, "heuristic", "later", display, name] for display in (1, p))
                 values, display = (found[p, "heuristic"][what][:, 1:] for what in (name, "display"))
                 sums = [np.where(display == at, -values, 0.0).sum(axis=(1, 2)) for at in (p - 1, 0)]
                 counts = [(display == at).sum(axis=(1, 2)) for at in (p - 1, 0)]
@@ -256,16 +245,12 @@ def kinds(study: Study) -> Part:
         for group in groups
         for kind, name in enumerate(names)
     }
-    rows = [
-        {"players": p, "policy": policy, "group": groups[group], "kind": name, "deals": gain.deals}
-        | gain.columns("gain", m) | given.columns("given_when_held")
-        for (p, policy, group, name), (gain, given) in facts.items()
-    ]  # fmt: skip
+    gains, given = ({(*key[:2], groups[key[2]], key[3]): fact[k] for key, fact in facts.items()} for k in (0, 1))
     main = study.main_players
     table = pd.DataFrame(
         {"kind": f"`{name}`", "rules": " · ".join(card.rules_text)}
         | {
-            f"gain, {title}": bold(gain.text(2), gain.side(0.0, m))
+            f"gain, {title}": cell(gain, 0.0, m, 2)
             for group, title in groups.items()
             for gain in [facts[main, "heuristic", group, name][0]]
         }
@@ -282,7 +267,7 @@ def kinds(study: Study) -> Part:
         kinds_findings(study, found, facts, groups, m),
         table,
         draw_kinds(study, facts, groups, names),
-        {"kinds.csv": pd.DataFrame(rows)},
+        {"kinds.csv": frame("players policy group kind", m, gain=gains, given_when_held=given)},
         players=main,
         m=m,
     )

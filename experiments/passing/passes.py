@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.lib.estimates import gap, over_deals
+from experiments.lib.estimates import frame, gap, over_deals
 from experiments.lib.figures import draw, label, legend, panels
 from experiments.lib.findings import by_players, either, listed, together
 from experiments.lib.study import Arrays, Part, Study
@@ -32,20 +32,13 @@ def passes(study: Study) -> Part:
     slow = {key: options.search_deals for key in arms if key[1] == options.search}
     found = study.run(play_arm, arms, 0.4, "what is passed", slow=0.5, deals=slow)
     shown = {key: facts_of(result) for key, result in found.items()}
-    rows = [
-        {"players": players, "policy": name, "deals": len(found[players, name]["win"])}
-        | {key: value for fact, number in facts.items() for key, value in number.columns(fact).items()}
-        for (players, name), facts in shown.items()
-    ]
-    letters = [
-        {"players": players, "policy": name, "pass": number + 1, "letter": of, "deals": rate.deals}
-        | rate.columns("passed")
-        for (players, name), result in found.items()
+    by_fact = {fact: {key: facts[fact] for key, facts in shown.items()} for fact in next(iter(shown.values()))}
+    letters = {
+        (p, name, number + 1, of): estimate(result["passed"][:, number, k], result["held"][:, number, k], share=True)
+        for (p, name), result in found.items()
         for number in range(DISPLAYS)
-        for letter, of in enumerate(LETTERS)
-        for rate in [estimate(result["passed"][:, number, letter], result["held"][:, number, letter], share=True)]
-        if rate.deals
-    ]
+        for k, of in enumerate(LETTERS)
+    }
     table = pd.DataFrame(
         {
             "players": players,
@@ -64,8 +57,11 @@ def passes(study: Study) -> Part:
         page(study, shown, found),
         findings(study, shown, found),
         table,
-        draw_letters(study, found),
-        {"passes.csv": pd.DataFrame(rows), "letters.csv": pd.DataFrame(letters)},
+        draw_letters(study, letters),
+        {
+            "passes.csv": frame("players policy", **by_fact),
+            "letters.csv": frame("players policy pass letter", passed=letters),
+        },
         care=DEFAULT_CARE,
         search=options.search,
     )
@@ -77,8 +73,8 @@ def facts_of(result: Arrays) -> dict[str, Estimate]:
     paid_held, paid_passed = result["paid"].sum(axis=1).T
     number = result["passes"].sum(axis=1)
     facts = {
-        "win": over_deals(result["win"], share=True),
         "first": over_deals(result["first"]),
+        "win": over_deals(result["win"], share=True),
         "paid": estimate(paid_passed, paid_held, share=True),
         "unpaid": estimate(passed - paid_passed, held - paid_held, share=True),
         "greedy": estimate(result["greedy"].sum(axis=1), number, share=True),
@@ -99,18 +95,14 @@ def rates_of(result: Arrays) -> dict[str, Estimate]:
     return {of: rate for of, rate in rates.items() if rate.deals}
 
 
-def draw_letters(study: Study, found: dict[Any, Arrays]) -> Any:
+def draw_letters(study: Study, letters: dict[Any, Estimate]) -> Any:
     """Share of held cards that are passed, by letter and reveal, for the players of the main figure."""
     players = study.main_players
     names = dict.fromkeys(["heuristic", *study.agents(players), study.options.search])
     figure, axes = panels(len(names), sharey=True)
     for axis, name in zip(axes, names, strict=True):
-        result = found[players, name]
         for number, count in enumerate(study.rules.pass_counts):
-            rates = [
-                estimate(result["passed"][:, number, k], result["held"][:, number, k], share=True)
-                for k in range(len(LETTERS))
-            ]
+            rates = [letters[players, name, number + 1, of] for of in LETTERS]
             cards = study.rules.hand_size - 1
             draw(
                 axis, np.arange(len(LETTERS)) + 0.08 * (number - 1.5), rates, 100, color=f"C{number}",

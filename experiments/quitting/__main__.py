@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 
-from experiments.lib import study
+from experiments.lib import report, study
 from experiments.quitting.positions import chip, early, quitting
 from experiments.quitting.whole_games import seats, threshold
 
@@ -40,8 +39,6 @@ SUBJECT = study.Subject(
     game="lama",
     options=Options,
     parts={"quit": quitting, "threshold": threshold, "early": early, "chip": chip, "seats": seats},
-    findings=Path(__file__).with_name("findings.md"),
-    command="experiments.quitting_study",
     quick={"deals": 200},
     at_once=256,
     labels={"random": "random", "heuristic": "heuristic", "baseline": "trained agent"},
@@ -51,7 +48,7 @@ SUBJECT = study.Subject(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    study.main(SUBJECT, argv)
+    report.main(SUBJECT, argv)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from experiments.lib.estimates import NOTHING, pooled
+from experiments.lib.estimates import cell, frame, pooled
 from experiments.lib.figures import draw, label, legend, panels
-from experiments.lib.findings import bold, either, listed, together
+from experiments.lib.findings import either, listed, together
 from experiments.lib.study import Arrays, Part, Study
 from experiments.quitting.play import CHIP, COULD_PLAY, STUCK, fork
 from llama_envs.evaluation.intervals import Estimate
@@ -89,6 +89,11 @@ def style_of(study: Study, players: int, policy: str) -> dict[str, Any]:
     }
 
 
+def flat(numbers: dict[Any, Estimate]) -> dict[Any, Estimate]:
+    """The same with the players and policy of a table as two parts of the key."""
+    return {(*key[0], *key[1:]): number for key, number in numbers.items()}
+
+
 # ------------------------------------------------------------------------------------------------------- quit or draw
 
 
@@ -97,34 +102,31 @@ def quitting(study: Study) -> Part:
     found = forked(study, STUCK, ("quit", "draw"), 4, 1.0, "quit or draw")
     cuts, bins = groups_of(study), penalties(study)
     m = len(MEASURES) * len(bins) * len(study.tables)
-    best: dict[Any, Estimate] = {}
-    rows = []
-    for (p, policy), result in found.items():
-        for cut, groups in cuts.items():
-            for group, holds in groups.items():
-                for bounds in bins:
-                    where = within("penalty", bounds, result) & holds(result)
-                    if where.any():
-                        own = {what: difference(result, what, "quit", "draw", where) for what in MEASURES}
-                        best |= {(what, p, policy, cut, group, bounds): number for what, number in own.items()}
-                        rows.append(
-                            {"players": p, "policy": policy, "by": cut, "group": group, "penalty": span(bounds)}
-                            | {"positions": int(where.sum()), "deals": own["lead"].deals}
-                            | {k: v for what, number in own.items() for k, v in number.columns(what, m).items()}
-                        )
+    best = {
+        (what, p, policy, cut, group, bounds): difference(result, what, "quit", "draw", where)
+        for (p, policy), result in found.items()
+        for cut, groups in cuts.items()
+        for group, holds in groups.items()
+        for bounds in bins
+        for where in [within("penalty", bounds, result) & holds(result)]
+        for what in MEASURES
+    }
+    numbers = {
+        what: {(*key[1:5], span(key[5])): number for key, number in best.items() if key[0] == what} for what in MEASURES
+    }
     table = pd.DataFrame(
         {"players": p, "table": study.label(policy), "quit less draw": f"{name}, {unit}"}
         | {
-            f"penalty {span(bounds)}": bold(number.text(1, scale), number.side(0.0, m))
+            f"penalty {span(bounds)}": cell(number, 0.0, m, 1, scale)
             for bounds in bins
-            for number in [best.get((what, p, policy, ALL, ALL, bounds), NOTHING)]
+            for number in [best[what, p, policy, ALL, ALL, bounds]]
         }
         for p, policy in study.tables
         for what, (name, unit, scale) in MEASURES.items()
     )
 
     def cells(what: str, p: int, policy: str, cut: str = ALL, group: str = ALL) -> dict[Bounds, Estimate]:
-        return {bounds: best.get((what, p, policy, cut, group, bounds), NOTHING) for bounds in bins}
+        return {bounds: best[what, p, policy, cut, group, bounds] for bounds in bins}
 
     return study.part(
         "quit",
@@ -132,7 +134,7 @@ def quitting(study: Study) -> Part:
         quitting_findings(study, cells, cuts, m),
         table,
         draw_quitting(study, cells, cuts),
-        {"quitting.csv": pd.DataFrame(rows)},
+        {"quitting.csv": frame("players policy by group penalty", m, **numbers)},
         right=3,
         threshold=DEFAULT_THRESHOLD,
         m=m,
@@ -255,12 +257,6 @@ def early(study: Study) -> Part:
         for other in ("quit", "draw")
         for name, bounds in {**bins, ALL: (0, 10**6)}.items()
     }
-    rows = [
-        {"players": key[0], "policy": key[1], "instead": other, "penalty": name, "deals": number.deals}
-        | number.columns("win_share", m)
-        for (key, other, name), number in best.items()
-        if number.deals
-    ]
     figure, axes = panels(2, width=5.6, sharey=True)
     middles = np.array([sum(bounds) / 2 for bounds in bins.values()])
     for axis, other in zip(axes, ("quit", "draw"), strict=True):
@@ -282,11 +278,7 @@ def early(study: Study) -> Part:
         texts.append(study.say("early.instead", either(better, worse), **numbers))
     table = pd.DataFrame(
         {"players": key[0], "table": study.label(key[1]), "instead": other}
-        | {
-            f"penalty {name}": bold(number.text(1, 100), number.side(0.0, m))
-            for name in bins
-            for number in [best[key, other, name]]
-        }
+        | {f"penalty {name}": cell(number, 0.0, m, 1, 100) for name in bins for number in [best[key, other, name]]}
         for key in found
         for other in ("quit", "draw")
     )
@@ -303,7 +295,7 @@ def early(study: Study) -> Part:
         texts,
         table,
         figure,
-        {"early.csv": pd.DataFrame(rows)},
+        {"early.csv": frame("players policy instead penalty", m, win_share=flat(best))},
         right=3,
         m=m,
     )  # fmt: skip
@@ -325,12 +317,6 @@ def chip(study: Study) -> Part:
         for color in COLORS
         for group, bounds in groups.items()
     }
-    rows = [
-        {"players": key[0], "policy": key[1], "returned": color, "total": group, "deals": number.deals}
-        | number.columns("win_share", m)
-        for (key, color, group), number in worth.items()
-        if number.deals
-    ]
     figure, axes = panels(2, width=5.6, sharey=True)
     parts = [group for group in groups if group != ALL]
     for axis, (color, points) in zip(axes, COLORS.items(), strict=True):
@@ -356,11 +342,7 @@ def chip(study: Study) -> Part:
     texts.append(study.say("chip.costs", either([], bad), where=listed(bad)))
     table = pd.DataFrame(
         {"players": key[0], "table": study.label(key[1]), "chip": color}
-        | {
-            f"total {group}": bold(number.text(1, 100), number.side(0.0, m))
-            for group in groups
-            for number in [worth[key, color, group]]
-        }
+        | {f"total {group}": cell(number, 0.0, m, 1, 100) for group in groups for number in [worth[key, color, group]]}
         for key in found
         for color in COLORS
     )
@@ -372,4 +354,13 @@ def chip(study: Study) -> Part:
         )
         for color, points in COLORS.items()
     ]  # fmt: skip
-    return study.part("chip", page, texts, table, figure, {"chip.csv": pd.DataFrame(rows)}, right=3, m=m)
+    return study.part(
+        "chip",
+        page,
+        texts,
+        table,
+        figure,
+        {"chip.csv": frame("players policy returned total", m, win_share=flat(worth))},
+        right=3,
+        m=m,
+    )

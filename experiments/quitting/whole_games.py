@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.lib.estimates import over_deals
+from experiments.lib.estimates import cell, frame, over_deals
 from experiments.lib.figures import draw, label, legend, panels
-from experiments.lib.findings import bold
 from experiments.lib.study import Part, Study
 from experiments.quitting.play import play_alike, play_arm
 from experiments.quitting.positions import style_of
@@ -34,16 +33,8 @@ def threshold(study: Study) -> Part:
     m = len(arms)
     shown = {key: over_deals(result["win"], share=True) for key, result in found.items()}
     points = {key: over_deals(result["points"]) for key, result in alike.items()}
-    rows = [
-        {"players": p, "threshold": value, "fair_share": 1 / p, "deals": win.deals} | win.columns("win_share", m)
-        | over_deals(found[p, value]["lead"]).columns("lead_a_round", m)
-        for (p, value), win in shown.items()
-    ]  # fmt: skip
-    together = [
-        {"players": p, "threshold_of_all": value, "deals": points[p, value].deals}
-        | points[p, value].columns("points_a_round") | over_deals(result["rounds"]).columns("rounds")
-        for (p, value), result in alike.items()
-    ]  # fmt: skip
+    leads = {key: over_deals(result["lead"]) for key, result in found.items()}
+    rounds = {key: over_deals(result["rounds"]) for key, result in alike.items()}
     figure, axes = panels(2, width=5.6)
     even = Estimate(1.0, 0.0, study.options.deals)  # all seats alike
     for index, p in enumerate(seats):
@@ -58,7 +49,7 @@ def threshold(study: Study) -> Part:
     table = pd.DataFrame(
         {"threshold": value}
         | {
-            f"{p} players (fair {1 / p:.3f})": bold(shown[p, value].text(3), shown[p, value].side(1 / p, m))
+            f"{p} players (fair {1 / p:.3f})": cell(shown[p, value], 1 / p, m, 3)
             if value != DEFAULT_THRESHOLD
             else f"{1 / p:.3f}"
             for p in seats
@@ -76,7 +67,10 @@ def threshold(study: Study) -> Part:
         [study.say_of_sweep("threshold.sweep", own[p], p, m, default=DEFAULT_THRESHOLD) for p in seats],
         table,
         figure,
-        {"threshold.csv": pd.DataFrame(rows), "threshold_alike.csv": pd.DataFrame(together)},
+        {
+            "threshold.csv": frame("players threshold", m, win_share=shown, lead_a_round=leads),
+            "threshold_alike.csv": frame("players threshold_of_all", points_a_round=points, rounds=rounds),
+        },
         right=1,
         m=m,
         default=DEFAULT_THRESHOLD,
@@ -93,11 +87,6 @@ def seats(study: Study) -> Part:
         for seat in range(p):
             wins[p, policy, seat] = over_deals(result["win"][:, seat], share=True)
             points[p, policy, seat] = over_deals(result["first"][:, seat] - result["first"].mean(axis=1))
-    rows = [
-        {"players": p, "policy": policy, "seats_after_the_starter": seat, "fair_share": 1 / p, "deals": win.deals}
-        | win.columns("win_share", m) | points[p, policy, seat].columns("first_round_points", m)
-        for (p, policy, seat), win in wins.items()
-    ]  # fmt: skip
     figure, axes = panels(2, width=5.6)
     for index, (p, policy) in enumerate(study.tables):
         places = np.arange(p) + 0.04 * (index - len(study.tables) / 2)
@@ -119,9 +108,7 @@ def seats(study: Study) -> Part:
     table = pd.DataFrame(
         {"players": p, "table": study.label(policy), "number": what}
         | {
-            f"seat {seat}": "–"
-            if seat >= p
-            else bold(own[p, policy, seat].text(digits), own[p, policy, seat].side(of, m))
+            f"seat {seat}": "–" if seat >= p else cell(own[p, policy, seat], of, m, digits)
             for seat in range(max(study.options.num_players))
         }
         for p, policy in study.tables
@@ -135,7 +122,7 @@ def seats(study: Study) -> Part:
         texts,
         table,
         figure,
-        {"seats.csv": pd.DataFrame(rows)},
+        {"seats.csv": frame("players policy seats_after_the_starter", m, win_share=wins, first_round_points=points)},
         right=3,
         starter=study.say(f"seats.{study.rules.next_starter}"),
         m=m,

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.lib.findings import Findings
-from experiments.lib.study import Study, policy_of, run, split_seed
+from experiments.lib.report import run
+from experiments.lib.study import Study, policy_of, split_seed
 from experiments.quitting.__main__ import SUBJECT, Options, main
 from experiments.quitting.play import (
     CHIP,
@@ -179,7 +179,7 @@ def test_the_first_round_is_the_first_round() -> None:
 def test_the_report_is_whole_and_the_same_in_every_run(tmp_path: Path, every_verdict: set[str]) -> None:
     for name, only in (("a", ()), ("b", ("quit", "chip"))):
         run(SUBJECT, Options(only=only, num_players=(2, 3), deals=24, workers=1, out=tmp_path / name))
-    assert set(Findings(SUBJECT.findings).sentences) - every_verdict == {"seats.rotate"}
+    assert set(SUBJECT.findings.sentences) - every_verdict == {"report.untrained", "seats.rotate"}
     text = check_report(tmp_path / "a")
     assert text.count("**Question.**") == len(SUBJECT.parts)
     assert len(list((tmp_path / "a").glob("*.csv"))) == 6
@@ -222,7 +222,7 @@ def test_a_study_of_ones_own_rules_and_policy_names_them(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--num-players"], "num_players must be one or more different ones of 2, 3, 4, 5, 6, got none"),
+        (["--num-players"], "--num-players must have one value or more."),
         (["--seed", "-1"], "seed must be an integer in [0, 2**64), got -1"),
         (["--out", "README.md"], "out must be a folder, and README.md is none"),
         (["--processes", "2"], "--processes is called --workers now"),

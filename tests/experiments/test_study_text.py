@@ -14,6 +14,7 @@ from experiments.passing.__main__ import SUBJECT as PASSING
 from experiments.quitting.__main__ import SUBJECT as QUITTING
 
 LIB = Path(experiments.lib.__path__[0])
+SAY = ("say", "say_of_sweep")
 COMPOSED = {"seats.last_actor", "seats.rotate"}  # by what the game's option says
 TWO = (  # where a side cannot be, or is told in the same words
     {"some", "none"}, {"below", "none"}, {"below", "undecided"}, {"above", "undecided"}, {"dummy", "player"},
@@ -25,12 +26,15 @@ Subjects = pytest.mark.parametrize("subject", [PASSING, QUITTING], ids=lambda su
 def asked(folder: Path) -> dict[str, list[ast.Call]]:
     """The calls of ``say`` in a folder, by the name of the sentence; names that are put together are left out."""
     found: dict[str, list[ast.Call]] = {}
-    for path in [*folder.glob("*.py"), LIB / "study.py"]:
+    for path in [*folder.glob("*.py"), LIB / "study.py", LIB / "report.py"]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            says = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("say", "say_of_sweep")
-            if says and isinstance(node.args[0], ast.Constant):
+            if isinstance(node, ast.Call) and called(node) in SAY and isinstance(node.args[0], ast.Constant):
                 found.setdefault(str(node.args[0].value), []).append(node)
     return found
+
+
+def called(node: ast.Call) -> str:
+    return getattr(node.func, "attr", getattr(node.func, "id", ""))
 
 
 def placeholders(text: str) -> set[str]:
@@ -39,10 +43,10 @@ def placeholders(text: str) -> set[str]:
 
 @Subjects
 def test_every_sentence_is_asked_for_and_every_one_that_is_asked_for_is_there(subject) -> None:
-    sentences = Findings(LIB / "findings.md", subject.findings).sentences
-    calls = asked(subject.findings.parent)
+    sentences = subject.findings.sentences
+    calls = asked(LIB.parent / subject.name)
     assert set(calls) <= set(sentences)
-    code = "".join(path.read_text(encoding="utf-8") for path in subject.findings.parent.glob("*.py"))
+    code = "".join(path.read_text(encoding="utf-8") for path in LIB.parent.joinpath(subject.name).glob("*.py"))
     of_parts = {f"{part}.{piece}" for part in subject.parts for piece in ("title", "question", "how")}
     assert of_parts <= set(sentences)
     for name in set(sentences) - set(calls) - of_parts - COMPOSED:
@@ -51,15 +55,15 @@ def test_every_sentence_is_asked_for_and_every_one_that_is_asked_for_is_there(su
 
 @Subjects
 def test_every_verdict_has_a_sentence_and_every_number_is_given(subject) -> None:
-    sentences = Findings(LIB / "findings.md", subject.findings).sentences
+    sentences = subject.findings.sentences
     for name, texts in sentences.items():
         assert all(texts.values()), name
         if set(texts) not in ({""}, SIDES, SEVERAL, *TWO):
             assert set(texts) == {"above", "below", "both"}, name  # of a list without those of which nothing is sure
-    for name, calls in asked(subject.findings.parent).items():
+    for name, calls in asked(LIB.parent / subject.name).items():
         for node in calls:
             given = {keyword.arg for keyword in node.keywords}
-            if None not in given and getattr(node.func, "attr", "") == "say":
+            if None not in given and called(node) == "say":
                 assert placeholders(" ".join(sentences[name].values())) <= given, name
 
 
