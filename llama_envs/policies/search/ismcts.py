@@ -1,6 +1,6 @@
 """``ismcts:N`` and ``ismcts:N:ROLLOUT``: information-set Monte Carlo tree search (Cowling, Powley & Whitehouse 2012).
 
-Each of N iterations draws one world that the seat considers possible and simulates in it, with the same luck, every
+Each of N iterations draws one world that the seat considers possible and simulates in it, with the same stream, every
 action that is still in the race: after ``TRIAL`` worlds an action leaves when it is behind the best one by more than
 ``CONFIDENCE`` standard errors of their paired difference (Maron & Moore 1993), and the search ends when one is left.
 The action with the best mean is chosen. A simulation goes to the end of the round and is counted as in ``mc``.
@@ -363,13 +363,13 @@ def compile_search(rules: Rules, pick: Kernel, simultaneous: bool) -> Kernel:
         return key
 
     @kernel
-    def guess_action(state: State, params: Params, scratch: Scratch, options: Floats, luck: Streams) -> int:
+    def guess_action(state: State, params: Params, scratch: Scratch, options: Floats, stream: Streams) -> int:
         """What the rollout policy would do here, without settling on anything."""
-        return pick(state, params, scratch, scratch.memory[state.to_move, :0], options, luck)
+        return pick(state, params, scratch, scratch.memory[state.to_move, :0], options, stream)
 
     @kernel
     def simulate(
-        state: State, params: Params, seat: int, rounds: int, scratch: Scratch, options: Floats, luck: Streams,
+        state: State, params: Params, seat: int, rounds: int, scratch: Scratch, options: Floats, stream: Streams,
         tree: Tree, exploration: float, bias: float,
     ) -> int:  # fmt: skip
         """Play to the end of the round, by the tree as far as it goes; returns the length of the path in it."""
@@ -377,11 +377,11 @@ def compile_search(rules: Rules, pick: Kernel, simultaneous: bool) -> Kernel:
         inside = True
         while state.rounds == rounds:
             if state.chance != 0:
-                apply_chance(state, params, sample_chance(state, params, luck, 0))
+                apply_chance(state, params, sample_chance(state, params, stream, 0))
                 continue
             mover = np.int64(state.to_move)
             if not inside or (simultaneous and mover != seat):
-                apply(state, params, pick(state, params, scratch, scratch.memory[mover], options, luck))
+                apply(state, params, pick(state, params, scratch, scratch.memory[mover], options, stream))
                 continue
             legal_actions(state, params, mover, scratch.mask)
             action = only_true(scratch.mask)
@@ -393,7 +393,7 @@ def compile_search(rules: Rules, pick: Kernel, simultaneous: bool) -> Kernel:
             if node < 0:
                 continue
             if new or mover != seat:  # the seat itself always does the same in an information set
-                tree.guess[node] = guess_action(state, params, scratch, options, luck)
+                tree.guess[node] = guess_action(state, params, scratch, options, stream)
                 legal_actions(state, params, mover, scratch.mask)
             action = select(tree, node, scratch.mask, tree.guess[node], exploration, bias)
             tree.path[depth, NODE] = node
@@ -413,7 +413,7 @@ def compile_search(rules: Rules, pick: Kernel, simultaneous: bool) -> Kernel:
         seat = seats[0]
         rounds = start[0].rounds
         results = np.zeros(params.num_players, np.float64)
-        luck = np.zeros(1, np.uint64)
+        stream = np.zeros(1, np.uint64)
         left = count_true(race.running)
         for _ in range(iterations):
             spare[0] = start[0]
@@ -422,11 +422,11 @@ def compile_search(rules: Rules, pick: Kernel, simultaneous: bool) -> Kernel:
             for action in range(len(race.running)):
                 if race.running[action]:
                     spare[1] = spare[0]
-                    luck[0] = streams[0]
+                    stream[0] = streams[0]
                     forget(scratch)
                     apply(spare[1], params, action)
                     depth = simulate(
-                        spare[1], params, seat, rounds, scratch, options, luck, tree,
+                        spare[1], params, seat, rounds, scratch, options, stream, tree,
                         weights[0] * scale, weights[1] * scale,
                     )  # fmt: skip
                     round_results(start[0], spare[1], params.num_players, sign, results)

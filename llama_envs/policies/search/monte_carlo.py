@@ -95,14 +95,14 @@ def compile_evaluate(rules: Rules, pick: Kernel) -> Kernel:
 
     @kernel
     def finish_round(
-        state: State, params: Params, scratch: Scratch, options: Floats, luck: Streams, rounds: int
+        state: State, params: Params, scratch: Scratch, options: Floats, stream: Streams, rounds: int
     ) -> None:
         """Play on until the round of the first decision is scored."""
         while state.rounds == rounds:
             if state.chance != 0:
-                apply_chance(state, params, sample_chance(state, params, luck, 0))
+                apply_chance(state, params, sample_chance(state, params, stream, 0))
             else:
-                apply(state, params, pick(state, params, scratch, scratch.memory[state.to_move], options, luck))
+                apply(state, params, pick(state, params, scratch, scratch.memory[state.to_move], options, stream))
 
     @kernel(allocates=True)
     def evaluate(
@@ -111,7 +111,7 @@ def compile_evaluate(rules: Rules, pick: Kernel) -> Kernel:
     ) -> None:  # fmt: skip
         """Add to ``values[i, a]`` the results of action a for ``seats[i]`` in ``worlds`` worlds of game i."""
         params = all_params[0]
-        luck = np.zeros(1, np.uint64)
+        stream = np.zeros(1, np.uint64)
         results = np.zeros(params.num_players, np.float64)
         for i in range(len(states)):
             for _ in range(worlds):
@@ -121,10 +121,10 @@ def compile_evaluate(rules: Rules, pick: Kernel) -> Kernel:
                 for action in range(masks.shape[1]):
                     if masks[i, action]:
                         spare[1] = spare[0]
-                        luck[0] = future
+                        stream[0] = future
                         forget(scratch)
                         apply(spare[1], params, action)
-                        finish_round(spare[1], params, scratch, options, luck, states[i].rounds)
+                        finish_round(spare[1], params, scratch, options, stream, states[i].rounds)
                         round_results(states[i], spare[1], params.num_players, sign, results)
                         values[i, action] += results[seats[i]]
 

@@ -103,18 +103,18 @@ def compile_look_ahead(rules: Rules, pick: Kernel) -> Kernel:
     sample_chance, apply_chance = rules.sample_chance, rules.apply_chance
 
     @kernel
-    def play_on(state: State, params: Params, seat: int, scratch: Scratch, options: Floats, luck: Streams) -> float:
+    def play_on(state: State, params: Params, seat: int, scratch: Scratch, options: Floats, stream: Streams) -> float:
         """Play until ``seat`` must decide or the game is over; returns what it is paid."""
         paid = float(state.reward[seat])
         while True:
             if state.chance != 0:
                 before = float(state.reward[seat])
-                apply_chance(state, params, sample_chance(state, params, luck, 0))  # may add to the reward
+                apply_chance(state, params, sample_chance(state, params, stream, 0))  # may add to the reward
                 paid += float(state.reward[seat]) - before
             elif state.to_move < 0 or state.to_move == seat:
                 return paid
             else:
-                apply(state, params, pick(state, params, scratch, scratch.memory[state.to_move], options, luck))
+                apply(state, params, pick(state, params, scratch, scratch.memory[state.to_move], options, stream))
                 paid += float(state.reward[seat])
 
     @kernel(allocates=True)
@@ -125,7 +125,7 @@ def compile_look_ahead(rules: Rules, pick: Kernel) -> Kernel:
         """Write what ``seats[0]`` is paid, whether the game goes on, and what it sees then: (worlds, A, ...) each."""
         params = all_params[0]
         seat = seats[0]
-        luck = np.zeros(1, np.uint64)
+        stream = np.zeros(1, np.uint64)
         for world in range(len(paid)):
             spare[0] = start[0]
             resample_hidden(spare[0], params, seat, streams, 0)
@@ -133,10 +133,10 @@ def compile_look_ahead(rules: Rules, pick: Kernel) -> Kernel:
             for action in range(masks.shape[1]):
                 if masks[0, action]:
                     spare[1] = spare[0]
-                    luck[0] = future
+                    stream[0] = future
                     forget(scratch)
                     apply(spare[1], params, action)
-                    paid[world, action] = play_on(spare[1], params, seat, scratch, options, luck)
+                    paid[world, action] = play_on(spare[1], params, seat, scratch, options, stream)
                     goes_on[world, action] = spare[1].to_move >= 0
                     if spare[1].to_move >= 0:
                         observe(spare[1], params, seat, seen[world, action])
