@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -206,8 +207,20 @@ def _save_part(part: dict[str, Any], path: Path) -> None:
     np.savez_compressed(path, **part)
 
 
+def _load_part(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file, np.load(file) as part:
+            return dict(part)
+    except (OSError, EOFError, ValueError, BadZipFile) as error:
+        raise ValueError(f"{path} is damaged ({error}); without it, --resume plays its games again.") from None
+
+
 def collect(plan: Plan, folder: Path) -> Tournament:
-    """All parts of a tournament that is over."""
+    """All parts of a tournament that is over.
+
+    Raises:
+        ValueError: a part is damaged.
+    """
     players = plan.game.num_players
     shape = (plan.deals, len(plan.tables), players, players)
     win, score = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -216,12 +229,10 @@ def collect(plan: Plan, folder: Path) -> Tournament:
     errors: dict[str, str] = {}
     for unit in plan.units:
         block, table = plan.blocks[unit[0]], unit[1]
-        with np.load(part_file(folder, unit)) as part:
-            win[block, table], score[block, table], truncated[block, table] = (
-                part["win"], part["score"], part["truncated"],
-            )  # fmt: skip
-            clock += part["clock"]
-            policy, message = part["failed"].tolist()
+        part = _load_part(part_file(folder, unit))
+        win[block, table], score[block, table], truncated[block, table] = part["win"], part["score"], part["truncated"]
+        clock += part["clock"]
+        policy, message = part["failed"].tolist()
         if policy:
             errors.setdefault(policy, message)
     results = Results(tuple(plan.policies), plan.tables, win, score, truncated, errors)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -169,7 +171,10 @@ class Players:
             chosen = np.asarray(policy.act(view))
         except Exception as error:
             first_line = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise PolicyError(self.names[index], first_line) from error
+            at = extract_tb(error.__traceback__)[-1]
+            raise PolicyError(
+                self.names[index], f"{first_line} ({Path(at.filename).name}, line {at.lineno})"
+            ) from error
         self.seconds[index] += time.perf_counter() - started
         self.decisions[index] += len(rows)
         if chosen.shape != (len(rows),) or chosen.dtype.kind not in "iu":

@@ -55,6 +55,7 @@ def test_games_are_recorded_as_they_were_played(tmp_path: Path, monkeypatch: pyt
         (["llama_llama", "--deck", "missing.toml"], "missing.toml"),
         (["lama", "--policies", "random", "ppo:missing.zip"], "there is no policy file missing.zip"),
         (["lama", "--policies", "random", "ppo:broken.zip"], "broken.zip is not a readable"),
+        (["lama", "--max-rounds", "1", "--deals", "2"], "all 4 games were cut short by a limit of the game"),
         (["lama", "--deals", "0"], "deals must be an integer from 1"),
         (["lama", "--seed", "-1"], "seed"),
         (["lama", "--out", "file/all.csv", "--deals", "2"], "out must be a file that can be written, got file/all.csv"),
@@ -62,7 +63,12 @@ def test_games_are_recorded_as_they_were_played(tmp_path: Path, monkeypatch: pyt
             ["lama", "--record", "file/all.jsonl", "--deals", "2"],
             "record must be a file that can be written, got file/all.jsonl",
         ),
-        (["lama", "--policies", "random", "policy.py:Bad", "--deals", "2"], "RuntimeError: out of cards"),
+        (
+            ["lama", "--policies", "random", "policy.py:Bad", "--deals", "2"],
+            "policy.py:Bad failed: RuntimeError: out of cards (",
+        ),
+        (["lama", "--policies", "random", "policy.py:Bad", "--deals", "2"], "policy.py, line 4"),
+        (["lama", "--policies", "random", "policy.py:Silent", "--deals", "2"], "needs_worlds"),
     ],
 )
 def test_bad_input_gives_one_sentence_and_exit_code_2(
@@ -76,6 +82,7 @@ def test_bad_input_gives_one_sentence_and_exit_code_2(
     (tmp_path / "file").write_text("")
     (tmp_path / "policy.py").write_text(
         "class Bad:\n    needs_worlds = False\n    def act(self, view):\n        raise RuntimeError('out of cards')\n"
+        "class Silent:\n    def act(self, view):\n        return view.mask.argmax(axis=1)\n"
     )
     assert call(module.main, arguments, tmp_path, monkeypatch) == 2
     assert words in sentence(capsys.readouterr().err)

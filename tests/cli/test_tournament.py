@@ -86,6 +86,19 @@ def test_a_tournament_goes_on_from_the_parts_that_are_there(tmp_path: Path) -> N
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
 
 
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 and nothing more"], ids=["empty", "cut off"])
+def test_a_damaged_part_is_named_and_played_again_without_it(content: bytes, tmp_path: Path) -> None:
+    play(tmp_path, ("heuristic", "random"), deals=4, block=2)
+    before = files(tmp_path)
+    part = sorted((tmp_path / "parts").iterdir())[0]
+    part.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{part.name} is damaged \(.*\); without it, --resume plays its games again"):
+        play(tmp_path, ("heuristic", "random"), deals=4, block=2)
+    part.unlink()
+    play(tmp_path, ("heuristic", "random"), deals=4, block=2)
+    assert files(tmp_path) == before
+
+
 def start(arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "experiments.tournament", *arguments],

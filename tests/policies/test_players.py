@@ -209,7 +209,7 @@ def test_a_kernel_that_fails_later_leaves_the_game_at_the_decision_at_which_it_d
 @each_game
 def test_a_policy_without_a_name_is_named_by_its_number(case):
     players = players_of(case, Broken(raising), names=())
-    with pytest.raises(PolicyError, match=r"^policy 1 failed: ZeroDivisionError: no$"):
+    with pytest.raises(PolicyError, match=r"^policy 1 failed: ZeroDivisionError: no \(test_players\.py, line \d+\)$"):
         players.play()
 
 
