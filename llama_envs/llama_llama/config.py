@@ -66,6 +66,10 @@ class LlamaLlamaConfig:
             raise ValueError(
                 f"deck must have at most {MAX_COMBINATIONS} combinations on its cards, got {combinations}."
             )
+        if deck.size < 2 * HANDS:
+            raise ValueError(
+                f"deck must have at least {2 * HANDS} cards, two for each of {HANDS} hands, got {deck.size}."
+            )
         if HANDS * hand > deck.size:
             raise ValueError(
                 f"hand_size must be from 2 to {deck.size // HANDS}, so that {HANDS} hands fit in a deck of {deck.size} "
@@ -113,9 +117,10 @@ def check_dummy_displays(value: Any, num_players: int) -> DummyDisplays:
     for players, shown in pairs:
         check_int("the number of players in dummy_displays", players, 2, MAX_PLAYERS)
         displays, dummies = _integers(shown), HANDS - players
-        if displays is None or len(displays) != dummies or not set(displays) <= set(range(1, DISPLAYS + 1)):
-            displays = ()
-        if len(set(displays)) != dummies:
+        fits = displays is not None and len(set(displays)) == len(displays) == dummies
+        if displays and dummies == 0:
+            raise ValueError(f"dummy_displays does not apply to {players} players, who have no dummies, got {shown!r}.")
+        if displays is None or not fits or not set(displays) <= set(range(1, DISPLAYS + 1)):
             raise ValueError(
                 f"dummy_displays for {players} players must name {dummies} distinct displays from 1 to {DISPLAYS}, "
                 f"got {shown!r}."

@@ -1,4 +1,4 @@
-"""Where Ray is not installed, everything that needs it says so in one sentence."""
+"""Where an optional library is not installed, everything that needs it says so in one sentence."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from tests.cases import GAMES, run_python
 NO_RAY = "import sys; sys.modules['ray'] = None; "
 
 
-def test_the_adapter_names_what_to_install() -> None:
-    code = f"{NO_RAY}\ntry:\n    import llama_envs.adapters.rllib\nexcept ImportError as error:\n    print(error)"
-    (sentence,) = run_python(code).splitlines()
-    assert sentence.endswith("pip install 'llama-envs[ray]'")
+@pytest.mark.parametrize(
+    ("adapter", "library", "extra"),
+    [("rllib", "ray", "ray"), ("sb3", "stable_baselines3", "train"), ("open_spiel", "pyspiel", "openspiel")],
+)
+def test_the_adapter_names_what_to_install(adapter: str, library: str, extra: str) -> None:
+    code = f"import sys; sys.modules[{library!r}] = None\ntry:\n    import llama_envs.adapters.{adapter}\n"
+    (sentence,) = run_python(f"{code}except ImportError as error:\n    print(error)").splitlines()
+    assert f"pip install 'llama-envs[{extra}]'" in sentence
 
 
 @pytest.mark.parametrize(

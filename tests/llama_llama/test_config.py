@@ -68,6 +68,10 @@ def test_equal_configs_are_equal_however_written(tmp_path: Path) -> None:
         ({"pass_counts": 4}, "pass_counts must be 4 integers from 1 to 7"),
         ({"num_players": 3, "dummy_displays": {3: (3, 4)}}, "for 3 players must name 1 distinct displays from 1 to 4"),
         ({"num_players": 2, "dummy_displays": {2: (3, 3)}}, "for 2 players must name 2 distinct displays from 1 to 4"),
+        (
+            {"num_players": 4, "dummy_displays": (3, 4)},
+            "dummy_displays does not apply to 4 players, who have no dummies",
+        ),
         ({"num_players": 2, "dummy_displays": {2: (3, 5)}}, "for 2 players must name 2 distinct displays from 1 to 4"),
         ({"num_players": 2, "dummy_displays": {3: (4,)}}, "dummy_displays must have an entry for 2 players"),
         ({"dummy_displays": {1: (4,)}}, "the number of players in dummy_displays must be an integer from 2 to 4"),
@@ -76,6 +80,10 @@ def test_equal_configs_are_equal_however_written(tmp_path: Path) -> None:
         ({"num_rounds": 0}, "num_rounds must be an integer from 1 to 100, got 0."),
         ({"reward": "money"}, "reward must be one of 'win', 'score', 'rank', got 'money'."),
         ({"deck": "nonesuch"}, "unknown deck"),
+        (
+            {"deck": small_deck((3, 4)), "hand_size": 2},
+            "deck must have at least 8 cards, two for each of 4 hands, got 7.",
+        ),
         (
             {"deck": small_deck((4, 4, 4)), "hand_size": 4},
             "hand_size must be from 2 to 3, so that 4 hands fit in a deck",
