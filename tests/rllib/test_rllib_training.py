@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cases import CHECKOUT
+from tests.cases import CHECKOUT, GAMES
 
 pytest.importorskip("ray.rllib", reason="Ray has its own environment: run `make test-ray`")
 
@@ -33,6 +33,8 @@ from llama_envs.adapters.rllib import League, RLlibEnv, configure, masked_module
 from llama_envs.cli.on_ray import ray_map
 from llama_envs.core.registry import game_names, make_game
 from llama_envs.evaluation import compare, play
+from llama_envs.evaluation.tournament import make_plan, run_tournament
+from llama_envs.evaluation.workers import in_thread
 from llama_envs.policies.network import describe, load_policy, load_value, read_policy, write_policy
 
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # Ray's workers cannot import the tests
@@ -190,6 +192,16 @@ def test_evaluation_over_tasks_gives_exactly_the_numbers_of_one_process(
         assert np.array_equal(getattr(here, field), getattr(spread, field)), field
     one, other = (compare(game, names, 30, 4, games_at_once=30, spread=way) for way in (map, ray_map))
     assert one.standings == other.standings
+
+
+def test_a_tournament_over_tasks_gives_exactly_the_numbers_of_one_process(local_ray: None, tmp_path: Path) -> None:
+    plan = make_plan(make_game(GAMES[0], num_players=3), ["heuristic", "random", "mc:2"], 12, block=3)
+    here, there = (
+        run_tournament(plan, tmp_path / name, spread) for name, spread in (("here", in_thread), ("there", ray_map))
+    )
+    assert here.standings.equals(there.standings)
+    assert here.pairwise.equals(there.pairwise)
+    assert here.timing["decisions"].equals(there.timing["decisions"])
 
 
 def python(*arguments: str, folder: Path, ray_folder: str) -> subprocess.Popen[str]:
