@@ -42,7 +42,7 @@ else:
 
 SMALL = {  # what --quick replaces: it tries the machinery and makes nothing of use
     "experiments.distill": "--positions 2048 --num-envs 128 --memory 4096",
-    "experiments.train": "--steps 8192 --num-envs 128",
+    "experiments.train": "--total-timesteps 8192 --num-envs 128",
 }
 BLOCK = re.compile(r"(<!-- generated: baselines -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
@@ -110,7 +110,7 @@ def commands(name: str, options: Options) -> list[list[str]]:
         if options.quick:
             words += SMALL[module].split()
         if previous:
-            words += ["--start", str(RUNS / previous / "model.zip")]
+            words += ["--init-from", str(RUNS / previous / "model.zip")]
         made.append(words)
         previous = run
     return made

@@ -5,13 +5,17 @@
 Games are played by the network and by scripted opponents; in every position that comes up the teacher (flat Monte
 Carlo) estimates each legal action, and the network learns to predict those estimates (DAgger, Ross et al. 2011, with
 values in place of labels). The noise of one estimate is large, but the network averages over positions, so few worlds
-each are enough. ``runs/<name>/model.zip`` plays as ``ppo:PATH``, and ``experiments.train --start`` goes on from it. Its
-value network is not trained, and not in the file.
+each are enough. ``runs/<name>/model.zip`` plays as ``ppo:PATH``, and ``experiments.train --init-from`` goes on from it.
+Its value network is not trained, and not in the file. Until it is written the positions are files of the run, so that
+``--resume`` goes on exactly.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import os
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,23 +23,32 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import rich
 import torch
 from rich.progress import Progress
 
 from agents.ppo import TorchPolicy, save_model
-from experiments import train
+from experiments.lib.seeds import Purpose, run_seed
+from experiments.train.checkpoint import Checkpoint
+from experiments.train.learner import new_model
+from experiments.train.options import LARGEST_SEED, check_layers, check_share, check_threads
+from experiments.train.options import Options as TrainingOptions
+from experiments.train.rivals import report
+from experiments.train.watch import LINE_SECONDS, MetricsFile
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.core.batch import Batch, policy_streams
-from llama_envs.core.files import write_atomically
+from llama_envs.core.files import naming, write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.validation import check_int
+from llama_envs.evaluation.workers import in_thread
 from llama_envs.policies import Policy, make_policy, make_view
 from llama_envs.policies.search import MonteCarloPolicy
 
 UNIT = 5.0  # points of the game for which the network learns 1
+CHECKPOINT_EVERY = 10  # rounds
+UNIMPORTANT = ("name", "resume")  # options that change no result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +59,8 @@ class Options:
     """Folder under runs/; by default game, players, seed and the time."""
     seed: int = 0
     """Seed of everything that is drawn."""
+    resume: bool = False
+    """Go on with the run --name from its last checkpoint; give the options it was started with, deals may be more."""
     positions: int = 8_000_000
     """Positions that the teacher looks at."""
     teacher: str = "mc:8"
@@ -60,47 +75,56 @@ class Options:
 
     num_envs: int = 1024
     """Games played at once."""
-    rollout: int = 16
+    n_steps: int = 16
     """Positions from each game between updates."""
     updates: int = 12
     """Minibatches after them."""
     batch_size: int = 4096
     """Minibatch."""
     memory: int = 2_000_000
-    """Latest positions to learn from."""
+    """Latest positions to learn from; about 1 kB each, in the run's folder until the model is written."""
     layers: tuple[int, ...] = (256, 256)
     """Hidden layers of the policy and of the value network."""
     learning_rate: float = 1e-3
     """Adam step size at the beginning; it falls linearly to a twentieth."""
-    threads: int = 2
+    threads: int = 1
     """PyTorch threads."""
     deals: int = 1000
     """Deals of the evaluation at the end; 0 skips it."""
 
     def __post_init__(self) -> None:
         for field, most in (
-            ("positions", 10**12), ("num_envs", 2**20), ("rollout", 2**20), ("updates", 10**6), ("batch_size", 2**24),
-            ("memory", 2**28), ("threads", 1024),
+            ("positions", 10**12), ("num_envs", 2**20), ("n_steps", 2**20), ("updates", 10**6), ("batch_size", 2**24),
+            ("memory", 2**28),
         ):  # fmt: skip
             check_int(field, getattr(self, field), 1, most)
-        check_int("seed", self.seed, 0, 2**32 - 1)
+        check_int("seed", self.seed, 0, LARGEST_SEED)
         check_int("deals", self.deals, 0, 10_000_000)
         if not 0 <= self.explore <= 1:
             raise ValueError(f"explore must be a share from 0 to 1, got {self.explore}.")
-        if not 0 < self.learning_rate <= 1:
-            raise ValueError(f"learning_rate must lie above 0 and at most at 1, got {self.learning_rate}.")
+        check_threads(self.threads)
+        check_share("learning_rate", self.learning_rate)
         if not 0 < self.scale < float("inf"):
             raise ValueError(f"scale must be above 0, got {self.scale}.")
-        train.check_layers(self.layers)
+        check_layers(self.layers)
 
 
 class Memory:
-    """The latest positions: observation, legal actions, and what the teacher thinks of them against their mean."""
+    """The latest positions: observation, legal actions, and what the teacher thinks of them against their mean.
 
-    def __init__(self, game: Game, size: int) -> None:
-        self.observation = np.zeros((size, game.observation.size), np.float32)
-        self.mask = np.zeros((size, game.num_actions), np.bool_)
-        self.value = np.zeros((size, game.num_actions), np.float32)
+    They are files, so that a stopped run has them, whatever their size and however it was stopped.
+
+    Args:
+        game: whose positions.
+        size: how many.
+        folder: of the files; those of a stopped run are gone on with.
+    """
+
+    def __init__(self, game: Game, size: int, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.observation = _array(folder / "observation", (size, game.observation.size), np.float32)
+        self.mask = _array(folder / "mask", (size, game.num_actions), np.bool_)
+        self.value = _array(folder / "value", (size, game.num_actions), np.float32)
         self.seen = 0
 
     def add(
@@ -119,6 +143,17 @@ class Memory:
         return [torch.from_numpy(piece[rows]) for piece in (self.observation, self.mask, self.value)]
 
 
+def _array(path: Path, shape: tuple[int, int], kind: type[Any]) -> npt.NDArray[Any]:
+    """An array in a file; OSError now, not in the middle of the run, if the disk is too full for it."""
+    size = shape[0] * shape[1] * np.dtype(kind).itemsize
+    with naming(path), path.open("a+b") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+    return np.memmap(path, kind, "r+", shape=shape)
+
+
 class Lesson:
     """Games in which network, opponents and chance find positions, and the teacher's values of them."""
 
@@ -130,10 +165,19 @@ class Lesson:
         opponents = make_policy(rule if options.opponents == "auto" else options.opponents, game)
         self.teacher, self.student, self.opponents = teacher, student, opponents
         self.options = options
-        self.batch = Batch(game, options.num_envs, options.seed, autoreset=True)
+        seed = run_seed(options.seed, Purpose.LESSON)
+        self.batch = Batch(game, options.num_envs, seed, autoreset=True)
         self.batch.reset()
-        self.streams = [policy_streams(options.num_envs, options.seed, lane) for lane in range(2)]
-        self.rng = np.random.default_rng(options.seed)
+        self.streams = [policy_streams(options.num_envs, seed, lane) for lane in range(2)]
+        self.rng = np.random.default_rng(seed)
+
+    def state(self) -> dict[str, Any]:
+        """All that :meth:`restore` needs to go on exactly from here."""
+        return copy.deepcopy({"batch": self.batch, "streams": self.streams, "rng": self.rng})
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to a :meth:`state`."""
+        self.batch, self.streams, self.rng = (copy.deepcopy(state)[name] for name in ("batch", "streams", "rng"))
 
     def play(self, memory: Memory) -> None:
         """One move in every game."""
@@ -153,46 +197,107 @@ class Lesson:
         batch.step(np.where(surprise, batch.sample_actions(self.streams[0]), actions))
 
 
-def distil(game: Game, options: Options, folder: Path) -> None:
-    """Play, learn, and write the model, its metrics and its evaluation."""
-    torch.set_num_threads(options.threads)
-    settings = train.Options(seed=options.seed, layers=options.layers)
-    model = train.new_model(game, SB3VecEnv(game, 1), settings)
-    network = torch.nn.Sequential(
-        model.policy.features_extractor, model.policy.mlp_extractor.policy_net, model.policy.action_net
-    )
-    lesson = Lesson(game, options, TorchPolicy(network))
-    memory = Memory(game, options.memory)
-    rng = np.random.default_rng(options.seed)
-    optimizer = torch.optim.Adam(network.parameters(), options.learning_rate)
-    rows: list[dict[str, Any]] = []
-    started = time.perf_counter()
-    with Progress(transient=True) as progress:
+class Distillation:
+    """A network that learns from a lesson, and all that is needed to go on with it after a stop."""
+
+    def __init__(self, game: Game, options: Options, folder: Path) -> None:
+        self.game, self.options, self.folder = game, options, folder
+        settings = TrainingOptions(seed=options.seed, layers=options.layers)
+        self.model = new_model(game, SB3VecEnv(game, 1), settings)
+        policy = self.model.policy
+        self.network = torch.nn.Sequential(
+            policy.features_extractor, policy.mlp_extractor.policy_net, policy.action_net
+        )
+        self.optimizer = torch.optim.Adam(self.network.parameters(), options.learning_rate)
+        self.lesson = Lesson(game, options, TorchPolicy(self.network))
+        self.memory = Memory(game, min(options.memory, most_positions(options)), folder / "positions")
+        self.rng = np.random.default_rng(run_seed(options.seed, Purpose.MINIBATCHES))
+        self.checkpoint = Checkpoint(folder / "checkpoint.pkl")
+        self.updates = 0
+        state = self.checkpoint.read() if options.resume else None
+        self.metrics = MetricsFile(folder / "metrics.csv", state["rows"] if state else 0)
+        if state:
+            self.network.load_state_dict(state["network"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.lesson.restore(state["lesson"])
+            self.rng, self.memory.seen, self.updates = copy.deepcopy(state["rng"]), state["seen"], state["updates"]
+
+    def state(self) -> dict[str, Any]:
+        """All that is needed to go on exactly from here, but for the positions."""
+        return {
+            "network": copy.deepcopy(self.network.state_dict()),
+            "optimizer": copy.deepcopy(self.optimizer.state_dict()),
+            "lesson": self.lesson.state(),
+            "rng": copy.deepcopy(self.rng),
+            "seen": self.memory.seen,
+            "updates": self.updates,
+            "rows": self.metrics.rows,
+        }
+
+    def run(self, progress: Progress) -> None:
+        """Play and learn until the teacher has looked at all positions."""
+        options, memory = self.options, self.memory
+        torch.set_num_threads(options.threads)
         task = progress.add_task("distilling", total=options.positions)
+        started = said = time.perf_counter()
+        before = memory.seen
         while memory.seen < options.positions:
-            for group in optimizer.param_groups:
+            self.checkpoint.keep(self.state(), write=self.updates % CHECKPOINT_EVERY == 0)
+            for group in self.optimizer.param_groups:
                 group["lr"] = options.learning_rate * (1 - 0.95 * memory.seen / options.positions)
-            for _ in range(options.rollout):
-                lesson.play(memory)
+            for _ in range(options.n_steps):
+                self.lesson.play(memory)
             losses = [
-                learn(network, optimizer, *memory.sample(rng, options.batch_size)) for _ in range(options.updates)
+                learn(self.network, self.optimizer, *memory.sample(self.rng, options.batch_size))
+                for _ in range(options.updates)
             ]
             if not np.isfinite(losses).all():
                 raise ValueError(
                     f"distilling failed: after {memory.seen:,} positions the loss is not finite; try a lower "
                     f"learning_rate."
                 )
-            rows.append({"step": memory.seen, "loss": np.mean(losses), "seconds": time.perf_counter() - started})
+            self.updates += 1
+            now = time.perf_counter()
+            self.metrics.write({"loss": float(np.mean(losses)), "seconds": now - started}, {}, memory.seen)
             progress.update(task, completed=memory.seen)
-    with torch.no_grad():
-        for parameter in model.policy.action_net.parameters():
-            parameter *= UNIT / options.scale
-    frame = pd.DataFrame(rows)
-    write_atomically(folder / "metrics.csv", lambda path: frame.to_csv(path, index=False))
-    model.num_timesteps = memory.seen
-    write_atomically(folder / "model.zip", lambda path: save_model(model, game, path, trained=("policy",)))
+            if now - said > LINE_SECONDS or self.updates == 1:
+                speed = (memory.seen - before) / (now - started)
+                print(
+                    f"{memory.seen:,} of {options.positions:,} positions, {speed:,.0f}/s, loss {np.mean(losses):.4f}",
+                    flush=True,
+                )
+                said = now
+        self.checkpoint.keep(self.state(), write=True)
+
+    def write_model(self) -> None:
+        """The model, its logits in the units that were asked for; the positions are not needed any more."""
+        with torch.no_grad():
+            for parameter in self.model.policy.action_net.parameters():
+                parameter *= UNIT / self.options.scale
+        self.model.num_timesteps = self.memory.seen
+        path = self.folder / "model.zip"
+        write_atomically(path, lambda file: save_model(self.model, self.game, file, trained=("policy",)))
+        shutil.rmtree(self.folder / "positions")
+
+
+def most_positions(options: Options) -> int:
+    """How many the teacher really looks at: whole rounds of moves in every game."""
+    rollout = options.num_envs * options.n_steps
+    return -(-options.positions // rollout) * rollout
+
+
+def distil(game: Game, options: Options, folder: Path) -> None:
+    """Play, learn, and write the model, its metrics and its evaluation; an interrupt keeps what was done."""
+    distillation = Distillation(game, options, folder)
+    with Progress(transient=True, disable=not rich.get_console().is_terminal) as progress:
+        try:
+            list(in_thread(distillation.run, [progress]))
+        except KeyboardInterrupt:
+            distillation.checkpoint.close()
+            raise
+    distillation.write_model()
     if options.deals:
-        train.report(game, folder / "model.zip", options.deals, options.seed, folder / "evaluation.csv")
+        report(game, folder / "model.zip", options.deals, options.seed, folder / "evaluation.csv", in_thread)
 
 
 def learn(
@@ -210,14 +315,16 @@ def learn(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    call = parse(Options, __doc__.partition("\n")[0], argv)
+    call = parse(Options, __doc__.partition("\n")[0], argv, {"rollout": "n-steps"})
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     name = options.name or default_name(game.name, f"{game.num_players}p", "distilled", f"s{options.seed}")
     run_or_exit(lambda: Lesson(game, options, make_policy("random", game)))  # before anything is written
-    config = run_or_exit(lambda: whole_truth(game, dataclasses.asdict(options), (options.teacher, options.opponents)))
-    folder = run_or_exit(lambda: open_run(name, config, resume=False))
-    run_or_exit(lambda: distil(game, options, folder), f"nothing was kept in {folder}")
+    kept = {key: value for key, value in dataclasses.asdict(options).items() if key not in UNIMPORTANT}
+    config = run_or_exit(lambda: whole_truth(game, kept, (options.teacher, options.opponents)))
+    folder = run_or_exit(lambda: open_run(name, config, options.resume, ("deals",)))
+    goes_on = f"{folder} keeps all but the running round, and the same command with --name {name} --resume goes on"
+    run_or_exit(lambda: distil(game, options, folder), goes_on)
     print(f"model: {folder / 'model.zip'}")
 
 

@@ -16,7 +16,7 @@ from sb3_contrib.common.wrappers import ActionMasker
 from stable_baselines3.common.vec_env import VecEnv
 
 from experiments.throughput.peers import load
-from experiments.train import Options
+from experiments.train.options import Options
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.registry import game_names, make_game
 
@@ -98,10 +98,10 @@ def learner(env: VecEnv) -> Callable[[], float]:
     """MaskablePPO on ``env``; a call trains on one rollout and returns decisions per second."""
     options = Options()
     model = MaskablePPO(
-        "MlpPolicy", env, n_steps=options.rollout, batch_size=options.batch_size, n_epochs=options.epochs,
+        "MlpPolicy", env, n_steps=options.n_steps, batch_size=options.batch_size, n_epochs=options.n_epochs,
         policy_kwargs={"net_arch": list(options.layers)}, gamma=options.gamma, device="cpu", seed=0,
     )  # fmt: skip
-    return timed(model, env.num_envs * options.rollout)
+    return timed(model, env.num_envs * options.n_steps)
 
 
 def timed(model: MaskablePPO, decisions: int) -> Callable[[], float]:

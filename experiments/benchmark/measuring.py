@@ -104,13 +104,13 @@ def play_tournaments(setting: Setting, seed: int, folder: Path, spread: Map) -> 
 
 def exploit_options(setting: Setting, target: str, seed: int) -> exploit.Options:
     """A best response, trained by one thread, many of them side by side."""
-    return exploit.Options(target=target, steps=setting.steps, seed=seed, threads=1, candidates=4)
+    return exploit.Options(target=target, total_timesteps=setting.steps, seed=seed, candidates=4)
 
 
 def exploit_command(setting: Setting, target: str, seed: int) -> str:
     """The command that does the same."""
     words = ["experiments.exploit", setting.game, "--target", target, "--num-players", str(setting.players)]
-    words += ["--steps", str(setting.steps), "--candidates", "4", "--threads", "1", "--seed", str(seed)]
+    words += ["--total-timesteps", str(setting.steps), "--candidates", "4", "--seed", str(seed)]
     return f"python -m {shlex.join(words)}"
 
 

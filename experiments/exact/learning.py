@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.ppo import actor, actor_weights
 from agents.sequence_form import SequenceForm, enumerate_game, nash_conv, normalised, realise, strategy_of
-from experiments import train
 from experiments.exact.variants import Variant
+from experiments.train.learner import build, learn
+from experiments.train.options import Options
 from llama_envs.core.chance import derived_seed
 from llama_envs.core.contract import Floats
 from llama_envs.policies.network import probabilities
@@ -88,26 +89,25 @@ class AveragePlan:
         return normalised(self.form, self._total)
 
 
-def ppo_options(seed: int, steps: int) -> train.Options:
+def ppo_options(seed: int, steps: int) -> Options:
     """Self-play of a small network: against itself as it is and as it was.
 
     The learner's own seed is derived from ``seed``, so that no two of them share a game.
     """
-    return train.Options(
-        seed=derived_seed(LEARNER, seed) % 2**32, steps=steps, self_weight=0.6, snapshot_weight=0.4, scripted=(),
-        num_envs=256, rollout=32, batch_size=2048, epochs=4, layers=(64, 64), checkpoint_every=10**6, threads=1,
-        deals=0,
+    return Options(
+        seed=derived_seed(LEARNER, seed) % 2**32, total_timesteps=steps, self_weight=0.6, snapshot_weight=0.4,
+        scripted=(), num_envs=256, n_steps=32, batch_size=2048, n_epochs=4, layers=(64, 64), checkpoint_every=10**6,
+        deals=0, evaluate_every=0,
     )  # fmt: skip
 
 
 def train_ppo(form: SequenceForm, seed: int, steps: int) -> pd.DataFrame:
     """NashConv over training, by ``experiments.train``'s own learner, league and environment."""
     options = ppo_options(seed, steps)
-    torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as folder:
-        model, keeper = train.build(form.game, options, Path(folder))
+        model, self_play = build(form.game, options, Path(folder))
         measure = NashConvDuringTraining(form, list(options.layers), EVERY)
-        train.learn(model, options.steps, CallbackList([keeper, measure]), quiet=True)
+        learn(model, options.total_timesteps, self_play, measure, quiet=True)
         model.logger.close()
     return pd.DataFrame(measure.rows).assign(seed=seed)
 

@@ -171,9 +171,9 @@ def ppo_text(solutions: Solutions, curves: pd.DataFrame, seeds: int, steps: int)
         "## PPO on the same variants",
         prose(
             f"""MaskablePPO as `experiments.train` builds it, {seeds} seeds that share no game, {steps:,} decisions of
-            the learner, {shown.num_envs} environments, rollouts of {shown.rollout}, {shown.epochs} passes over
+            the learner, {shown.num_envs} environments, rollouts of {shown.n_steps}, {shown.n_epochs} passes over
             each in minibatches of {shown.batch_size},
-            layers {" × ".join(map(str, shown.layers))}, entropy bonus {shown.entropy}. Opponents: itself (weight
+            layers {" × ".join(map(str, shown.layers))}, entropy bonus {shown.ent_coef}. Opponents: itself (weight
             {shown.self_weight}) and its last {shown.snapshots} snapshots ({shown.snapshot_weight}); where all seats
             decide at once it plays every seat. Its policy samples. NashConv of the network's policy is computed
             exactly, every {EVERY} rollouts; the table gives % of the payoff range at the first and the last

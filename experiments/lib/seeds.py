@@ -16,6 +16,8 @@ class Purpose(IntEnum):
     WATCHING = 3  # the evaluation during training
     SELECTION = 4  # among the candidates of a best response
     FINAL = 5  # what a best response gains
+    LESSON = 6  # what a teacher looks at
+    MINIBATCHES = 7  # of what it has seen
 
 
 def run_seeds(seed: int, purpose: Purpose, number: int) -> npt.NDArray[np.uint64]:

@@ -20,7 +20,7 @@ from llama_envs.adapters.frames import FrameRenderer
 from llama_envs.adapters.gym_vector import GymVectorEnv
 from llama_envs.adapters.learner import EverySeat, LearnerGames, Opponents, per_game_seeds
 from llama_envs.adapters.spaces import observation_box
-from llama_envs.core.chance import Seeds, check_seed, fresh_seed
+from llama_envs.core.chance import Seeds, fresh_seed
 from llama_envs.core.game import Game
 from llama_envs.core.registry import make_game
 from llama_envs.core.validation import check_choice, check_int
@@ -40,7 +40,7 @@ class SB3VecEnv(VecEnv):
         opponents: who plays the other seats: see :class:`llama_envs.adapters.learner.LearnerGames`.
         seats: "one" or "all".
         learner_seat: a seat, or None to draw it uniformly for every episode.
-        seed: an int (environment i gets seed + i, as in Stable-Baselines3), one for each game, or None.
+        seed: an int (game i gets seed + i, as in Stable-Baselines3), one for each game, or None.
         render_mode: None, "ansi", "rgb_array" or "human": shows the first game from the learner's seat.
 
     Every array that leaves the environment is new. ``infos[i]`` of an ended episode has ``terminal_observation`` and
@@ -160,11 +160,15 @@ class SB3VecEnv(VecEnv):
         """False for each: there are no single environments to wrap."""
         return [False for _ in self._get_indices(indices)]
 
-    def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Environment i begins with the first deal of seed + i at the next ``reset``."""
-        base = fresh_seed() >> 8 if seed is None else check_seed(seed)
-        self._pending_seeds = per_game_seeds(base, self.games.num_games)
-        self._seeds = [base + i for i in range(self.num_envs)]
+    def seed(self, seed: Seeds = None) -> Sequence[int | None]:
+        """Game i begins with the first deal of its seed at the next ``reset``.
+
+        An int s gives s + i to game i, as in Stable-Baselines3, so that runs of neighbouring seeds share games;
+        independent runs give every game its own, as an array.
+        """
+        self._pending_seeds = per_game_seeds(fresh_seed() >> 8 if seed is None else seed, self.games.num_games)
+        assert self._pending_seeds is not None
+        self._seeds = list(self._pending_seeds)
         return self._seeds
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:

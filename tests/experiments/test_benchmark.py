@@ -112,8 +112,8 @@ def test_a_small_benchmark_writes_a_report_whose_commands_give_its_numbers(
     committed = tmp_path / "reports" / "benchmark.md"
     monkeypatch.setattr(module, "REPORT", committed)
     monkeypatch.setattr(module, "QUICK", TINY)
-    sizes = {"num_envs": 16, "rollout": 4, "batch_size": 64, "layers": (8,), "selection_deals": 2, "deals": 3}
-    options = measuring.exploit.Options(steps=64, threads=1, start="none", **sizes)  # type: ignore[arg-type]
+    sizes = {"num_envs": 16, "n_steps": 4, "batch_size": 64, "layers": (8,), "selection_deals": 2, "deals": 3}
+    options = measuring.exploit.Options(total_timesteps=64, init_from="none", **sizes)  # type: ignore[arg-type]
     monkeypatch.setattr(measuring, "exploit_options", lambda *_: options)
     command = ["--quick", "--name", "x", "--workers", "1"]
     monkeypatch.setenv("COLUMNS", "80")

@@ -12,7 +12,8 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from agents.ppo import actor, actor_weights
-from experiments import distill, train
+from experiments import distill
+from experiments.train import __main__ as train
 from llama_envs.core.registry import make_game
 from llama_envs.evaluation import compare
 from llama_envs.policies import make_policy
@@ -21,7 +22,7 @@ from tests.experiments.commands import call, sentence
 
 pytestmark = pytest.mark.filterwarnings("ignore:rich is experimental")  # the progress bar of Stable-Baselines3
 
-TINY = ["lama", "--num-players", "2", "--num-envs", "64", "--rollout", "4", "--batch-size", "256", "--layers", "32",
+TINY = ["lama", "--num-players", "2", "--num-envs", "64", "--n-steps", "4", "--batch-size", "256", "--layers", "32",
         "--threads", "1", "--teacher", "mc:4"]  # fmt: skip
 
 
@@ -84,9 +85,9 @@ def test_same_seed_same_weights_and_another_seed_others(tmp_path: Path, monkeypa
     assert not np.array_equal(arrays[0]["policy.1.weight"], arrays[2]["policy.1.weight"])
 
 
-def test_values_are_learned_against_their_mean_over_legal_actions() -> None:
+def test_values_are_learned_against_their_mean_over_legal_actions(tmp_path: Path) -> None:
     game = make_game("lama", num_players=2)
-    memory = distill.Memory(game, 4)
+    memory = distill.Memory(game, 4, tmp_path)
     mask = np.zeros((3, game.num_actions), np.bool_)
     mask[:, [0, 2]] = True
     value = np.where(mask, 0.0, 99.0)
@@ -145,13 +146,13 @@ def test_bad_options_are_refused_and_write_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("hold", "equal"), [(2, True), (0, False)])
+@pytest.mark.parametrize(("warmup", "equal"), [(2, True), (0, False)])
 def test_training_goes_on_from_a_distilled_model_and_holds_its_policy_at_first(
-    hold: int, equal: bool, distilled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    warmup: int, equal: bool, distilled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = distilled / "model.zip"
-    arguments = ["lama", "--num-players", "2", "--name", "x", "--start", str(start), "--hold", str(hold)]
-    sizes = ["--layers", "32", "--num-envs", "16", "--rollout", "8", "--batch-size", "64", "--steps", "128"]
+    arguments = ["lama", "--num-players", "2", "--name", "x", "--init-from", str(start), "--critic-warmup", str(warmup)]
+    sizes = ["--layers", "32", "--num-envs", "16", "--n-steps", "8", "--batch-size", "64", "--total-timesteps", "128"]
     assert call(train.main, [*arguments, *sizes, "--threads", "1", "--deals", "0"], tmp_path, monkeypatch) == 0
     before, after = (read_policy(path) for path in (start, tmp_path / "runs" / "x" / "model.zip"))
     names = [name for name in before.arrays if name.startswith("policy")]

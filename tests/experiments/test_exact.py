@@ -19,10 +19,10 @@ from agents.sequence_form import (
     normalised,
     uniform_strategy,
 )
-from experiments import train
 from experiments.exact import __main__ as exact
 from experiments.exact import learning, report
 from experiments.exact.variants import VARIANTS, chosen_variants
+from experiments.train.learner import build
 from llama_envs.core import registry
 from llama_envs.policies.tabular import load_table
 from tests.cases import CHECKOUT
@@ -76,9 +76,10 @@ def test_five_seeds_are_five_samples_that_share_no_game__B20(middle: SequenceFor
     number = 0
     for seed in range(5):
         options = learning.ppo_options(seed, 8192)
-        model, keeper = train.build(middle.game, options, tmp_path / str(seed))
+        model, self_play = build(middle.game, options, tmp_path / str(seed))
         model.logger.close()
-        batch = keeper.env.games.batch
+        self_play.env.reset()
+        batch = self_play.env.games.batch
         origin = list(zip(*(array.tolist() for array in batch.origin), strict=True))
         played |= set(origin)
         number += len(origin)

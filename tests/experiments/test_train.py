@@ -22,7 +22,10 @@ from sb3_contrib import MaskablePPO
 
 from agents.ppo import policy_of
 from agents.standardise import SMALLEST, moments
-from experiments import train
+from experiments.train import __main__ as train
+from experiments.train import learner
+from experiments.train.opponents import OpponentPool, scripted_opponents
+from experiments.train.options import Options
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.registry import game_names, make_game
 from llama_envs.policies import make_policy
@@ -33,8 +36,20 @@ from tests.experiments.commands import call, sentence
 
 pytestmark = pytest.mark.filterwarnings("ignore:rich is experimental")  # the progress bar of Stable-Baselines3
 
-SIZES = ["--num-envs", "16", "--rollout", "8", "--batch-size", "64", "--layers", "16", "--threads", "1"]
-TINY = [*SIZES, "--checkpoint-every", "1", "--snapshot-every", "2", "--snapshots", "2", "--deals", "0"]
+SIZES = ["--num-envs", "16", "--n-steps", "8", "--batch-size", "64", "--layers", "16", "--threads", "1"]
+TINY = [
+    *SIZES,
+    "--checkpoint-every",
+    "1",
+    "--snapshot-every",
+    "2",
+    "--snapshots",
+    "2",
+    "--deals",
+    "0",
+    "--evaluate-every",
+    "0",
+]
 
 
 def weights(model: Path) -> dict[str, np.ndarray]:
@@ -51,7 +66,10 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one finished run of a single rollout."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("done")
-        assert call(train.main, ["lama", "--name", "x", "--seed", "7", "--steps", "128", *TINY], folder, patch) == 0
+        assert (
+            call(train.main, ["lama", "--name", "x", "--seed", "7", "--total-timesteps", "128", *TINY], folder, patch)
+            == 0
+        )
     return folder / "runs" / "x"
 
 
@@ -59,7 +77,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_writes_config_versions_metrics_curve_tensorboard_model_and_evaluation(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [game, "--name", "x", "--steps", "256", *TINY[:-1], "5", "--num-players", "3"]
+    arguments = [game, "--name", "x", "--total-timesteps", "256", *TINY, "--deals", "5", "--num-players", "3"]
     assert call(train.main, arguments, tmp_path, monkeypatch) == 0
     assert "win share" in capsys.readouterr().out
     folder = tmp_path / "runs" / "x"
@@ -90,7 +108,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(
     done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed, equal in (("7", True), ("8", False)):
-        arguments = ["lama", "--name", seed, "--seed", seed, "--steps", "128", *TINY]
+        arguments = ["lama", "--name", seed, "--seed", seed, "--total-timesteps", "128", *TINY]
         assert call(train.main, arguments, tmp_path, monkeypatch) == 0
         assert same(done / "model.zip", tmp_path / "runs" / seed / "model.zip") is equal
 
@@ -98,7 +116,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(
 def test_a_killed_run_resumes_and_ends_exactly_as_if_it_had_not_been_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = ["--steps", str(128 * 30)]
+    steps = ["--total-timesteps", str(128 * 30)]
     command = ["experiments.train", "lama", "--name", "cut", *steps, *TINY]
     process = subprocess.Popen(
         [sys.executable, "-m", *command],
@@ -134,7 +152,7 @@ def _rows(metrics: Path) -> int:
         (["lama", "--num-players", "7"], "num_players must be an integer from 2 to 6"),
         (["lama", "--hand-size", "20"], "hand_size must be at most 13"),
         (["lama", "--target-score", "0"], "target_score"),
-        (["lama", "--steps", "0"], "steps must be an integer from 1"),
+        (["lama", "--total-timesteps", "0"], "total_timesteps must be an integer from 1"),
         (["lama", "--scripted", "nobody"], "unknown policy 'nobody'"),
         (["lama", "--seats", "all"], "seats must be 'one'"),
         (["lama", "--name", "a/b"], "name must be a plain folder name"),
@@ -142,9 +160,9 @@ def _rows(metrics: Path) -> int:
         (["lama", "--seed", "-1"], "seed must be an integer from 0"),
         (["lama", "--self-weight", "-1"], "self_weight must be 0 or more"),
         (["lama", "--self-weight", "inf"], "self_weight must be 0 or more"),
-        (["lama", "--entropy", "inf"], "entropy must be 0 or more"),
+        (["lama", "--ent-coef", "inf"], "ent_coef must be 0 or more"),
         (["lama", "--layers", "10000000", "8"], "layers must be an integer from 1 to 65536"),
-        (["lama", "--start", "missing.zip"], "there is no policy file missing.zip"),
+        (["lama", "--init-from", "missing.zip"], "there is no policy file missing.zip"),
         (["lama", "--no-such-option", "1"], "no-such-option"),
         (["chess"], "chess"),
     ],
@@ -173,20 +191,20 @@ def test_bad_options_give_one_sentence_and_exit_code_2_and_leave_nothing(
 def test_a_minibatch_of_one_decision_is_refused_before_anything_is_written__N01(
     sizes: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["lama", "--epochs", "1", "--layers", "16", "--deals", "20", "--name", "x"]
-    for option, size in zip(("--num-envs", "--rollout", "--batch-size"), sizes, strict=True):
+    arguments = ["lama", "--n-epochs", "1", "--layers", "16", "--deals", "20", "--name", "x"]
+    for option, size in zip(("--num-envs", "--n-steps", "--batch-size"), sizes, strict=True):
         arguments += [option, size]
     assert call(train.main, arguments, tmp_path, monkeypatch) == 2
     message = capsys.readouterr().err
-    assert all(word in message for word in ("num_envs", "rollout", "batch_size", "a single decision"))
+    assert all(word in message for word in ("num_envs", "n_steps", "batch_size", "a single decision"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_where_every_seat_is_played_whole_games_are_counted_for_the_minibatch__N01() -> None:
     game = make_game("llama_llama", num_players=3)
-    train.check(game, train.Options(num_envs=17, rollout=1, batch_size=8, layers=(8,)))  # 15 environments, not 17
+    learner.check(game, Options(num_envs=17, n_steps=1, batch_size=8, layers=(8,)))  # 15 environments, not 17
     with pytest.raises(ValueError, match="= 15 decisions in minibatches of batch_size = 7"):
-        train.check(game, train.Options(num_envs=17, rollout=1, batch_size=7, layers=(8,)))
+        learner.check(game, Options(num_envs=17, n_steps=1, batch_size=7, layers=(8,)))
 
 
 @pytest.mark.parametrize("entropy", ["0.01", "1e39"], ids=["poisoned", "by its options"])
@@ -202,7 +220,7 @@ def test_training_stops_at_the_first_number_that_is_not_finite__N01(
                 model.policy.action_net.bias[0] = float("nan")
 
     monkeypatch.setattr(MaskablePPO, "train", poison)
-    arguments = ["lama", "--name", "x", "--steps", "1280", *TINY, "--entropy", entropy]
+    arguments = ["lama", "--name", "x", "--total-timesteps", "1280", *TINY, "--ent-coef", entropy]
     assert call(train.main, arguments, tmp_path, monkeypatch) == 2
     message = capsys.readouterr().err.strip().splitlines()[-1]
     assert message.startswith("error: training failed: after ")
@@ -219,7 +237,7 @@ def test_the_last_update_is_looked_at_too__N01(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(MaskablePPO, "train", lambda model: model.logger.record("train/loss", float("nan")))
-    arguments = ["lama", "--name", "x", "--steps", "128", *TINY]
+    arguments = ["lama", "--name", "x", "--total-timesteps", "128", *TINY]
     assert call(train.main, arguments, tmp_path, monkeypatch) == 2
     assert "after 128 decisions there are numbers that are not finite (train/loss = nan)" in capsys.readouterr().err
     assert not (tmp_path / "runs" / "x" / "model.zip").exists()
@@ -229,7 +247,7 @@ def test_a_run_is_not_overwritten(
     done: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (done / "model.zip").read_bytes()
-    arguments = ["lama", "--name", "x", "--steps", "128", *TINY]
+    arguments = ["lama", "--name", "x", "--total-timesteps", "128", *TINY]
     assert call(train.main, arguments, done.parents[1], monkeypatch) == 2
     assert "choose another --name" in capsys.readouterr().err
     assert (done / "model.zip").read_bytes() == before
@@ -244,7 +262,7 @@ def test_a_run_is_not_overwritten(
         (["--scripted", "random"], "scripted was ['auto'], is ['random']"),
         (["--reward", "score"], "reward was 'win', is 'score'"),
         (["--num-players", "3"], "num_players was 4, is 3"),
-        (["--steps", "64"], "steps was 128, is 64"),
+        (["--total-timesteps", "64"], "total_timesteps was 128, is 64"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
@@ -252,7 +270,7 @@ def test_a_run_does_not_go_on_with_other_options__N04(
     options: list[str], words: str, done: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = {path: path.read_bytes() for path in done.iterdir() if path.is_file()}
-    arguments = ["lama", "--name", "x", "--seed", "7", "--steps", "128", *TINY, "--resume", *options]
+    arguments = ["lama", "--name", "x", "--seed", "7", "--total-timesteps", "128", *TINY, "--resume", *options]
     assert call(train.main, arguments, done.parents[1], monkeypatch) == 2
     assert words in sentence(capsys.readouterr().err)
     assert {path: path.read_bytes() for path in done.iterdir() if path.is_file()} == before
@@ -260,9 +278,9 @@ def test_a_run_does_not_go_on_with_other_options__N04(
 
 def test_a_run_may_be_made_longer_and_says_so__N04(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(done, tmp_path / "runs" / "x")
-    arguments = ["lama", "--name", "x", "--seed", "7", "--steps", "256", *TINY, "--resume"]
+    arguments = ["lama", "--name", "x", "--seed", "7", "--total-timesteps", "256", *TINY, "--resume"]
     assert call(train.main, arguments, tmp_path, monkeypatch) == 0
-    assert json.loads((tmp_path / "runs" / "x" / "config.json").read_text())["steps"] == 256
+    assert json.loads((tmp_path / "runs" / "x" / "config.json").read_text())["total_timesteps"] == 256
     assert read_policy(tmp_path / "runs" / "x" / "model.zip").about["made"]["decisions"] == 256
 
 
@@ -272,7 +290,7 @@ def test_a_damaged_checkpoint_is_refused_in_one_sentence(
     shutil.copytree(done, tmp_path / "runs" / "x")
     checkpoint = tmp_path / "runs" / "x" / "checkpoint.pkl"
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    arguments = ["lama", "--name", "x", "--resume", "--seed", "7", "--steps", "256", *TINY]
+    arguments = ["lama", "--name", "x", "--resume", "--seed", "7", "--total-timesteps", "256", *TINY]
     assert call(train.main, arguments, tmp_path, monkeypatch) == 2
     assert "checkpoint.pkl is damaged" in capsys.readouterr().err
 
@@ -283,7 +301,7 @@ def test_help_shows_every_option_with_its_default(
     for arguments in (["lama", "--help"], ["--help"]):
         assert call(train.main, arguments, tmp_path, monkeypatch) == 0
         shown = capsys.readouterr().out
-        for field in dataclasses.fields(train.Options):
+        for field in dataclasses.fields(Options):
             assert f"--{field.name.replace('_', '-')}" in shown
         assert "--target-score" in shown
         assert "(default: 40)" in shown
@@ -295,7 +313,7 @@ def test_help_shows_every_option_with_its_default(
 def started(path: Path, layers: tuple[int, ...], **game: int) -> MaskablePPO:
     """A learner that begins with the weights in ``path``."""
     played = make_game("lama", **game)
-    return train.new_model(played, SB3VecEnv(played, 2), train.Options(start=str(path), layers=layers))
+    return learner.new_model(played, SB3VecEnv(played, 2), Options(init_from=str(path), layers=layers))
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["the baseline", "one of plain observations"])
@@ -309,7 +327,7 @@ def test_a_learner_that_starts_from_a_file_chooses_as_the_file(plain: bool, tmp_
         arrays |= {f"{name}.bias": np.ones(shape[0], np.float32) for name, shape in shapes.items()}
         write_policy(path, describe(game, trained=("policy",)), arrays)
     model = started(path, layers, num_players=2)
-    seen = train.sample_observations(game, train.Options())[::500]
+    seen = learner.sample_observations(game, Options())[::500]
     everything = np.ones((len(seen), game.num_actions), np.bool_)
     expected = read_policy(path).network("policy")(seen, everything)
     with torch.no_grad():
@@ -334,7 +352,7 @@ def test_a_file_of_other_layers_or_players_is_refused_before_anything_is_written
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     start = baseline_file(make_game("lama", num_players=2))
-    arguments = ["lama", "--num-players", str(players), "--name", "x", "--start", str(start), "--layers"]
+    arguments = ["lama", "--num-players", str(players), "--name", "x", "--init-from", str(start), "--layers"]
     assert call(train.main, [*arguments, *map(str, layers)], tmp_path, monkeypatch) == 2
     assert words in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -345,9 +363,9 @@ def test_a_file_of_other_layers_or_players_is_refused_before_anything_is_written
 
 def test_frozen_opponents_change_only_at_refresh(tmp_path: Path) -> None:
     game = make_game("lama", num_players=3)
-    options = train.Options(layers=(8,), num_envs=4, rollout=4, batch_size=16, snapshots=2, threads=1)
-    league = train.League(game, options)
-    model, _ = train.build(game, options, tmp_path)
+    options = Options(layers=(8,), num_envs=4, n_steps=4, batch_size=16, snapshots=2, threads=1)
+    league = OpponentPool(game, options)
+    model, _ = learner.build(game, options, tmp_path)
     before = [value.clone() for value in league.current.network.state_dict().values()]
     model.learn(64)
     after = list(league.current.network.state_dict().values())
@@ -361,13 +379,13 @@ def test_frozen_opponents_change_only_at_refresh(tmp_path: Path) -> None:
 
 def test_a_game_without_a_heuristic_is_trained_against_the_learner_itself() -> None:
     bare: Any = SimpleNamespace(spec=SimpleNamespace(heuristic=None))
-    assert train.scripted_opponents(bare, train.Options()) == ()
-    assert train.scripted_opponents(bare, train.Options(scripted=("random",))) == ("random",)
-    assert train.scripted_opponents(make_game("lama"), train.Options()) == ("heuristic",)
+    assert scripted_opponents(bare, Options()) == ()
+    assert scripted_opponents(bare, Options(scripted=("random",))) == ("random",)
+    assert scripted_opponents(make_game("lama"), Options()) == ("heuristic",)
 
 
 def test_standardising_leaves_no_entry_undefined_and_most_near_unit_variance() -> None:
-    sample = train.sample_observations(make_game("llama_llama", num_players=3), train.Options())
+    sample = learner.sample_observations(make_game("llama_llama", num_players=3), Options())
     found = moments(sample)
     deviation = np.array(found["deviation"])
     assert (deviation >= SMALLEST).all()
