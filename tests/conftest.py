@@ -23,7 +23,7 @@ EXHAUSTIVE = [
     r"evaluation/test_tournament\.py::test_the_table_of_all_games\w*\[llama_llama",
     r"test_(gym|compile)\.py::test_(asyncvectorenv|worker_processes)\w*\[(spawn-lama|forkserver-llama_llama)",
     r"test_aec\.py::test_(1000_renders|rendering_changes_nothing\w*\[human-llama_llama-num_players=4)",
-    r"test_without_libraries\.py::.*\[evaluate",
+    r"test_without_ray\.py::.*\[evaluate",
     r"test_readme\.py::test_example_runs\[from sb3_contrib",
     r"core/test_conformance\.py",
     r"test_history\.py::test_policies_that",
@@ -52,7 +52,7 @@ EXHAUSTIVE = [
     # whole commands, killed and resumed, or in another process
     r"test_baselines\.py::test_trying_a_recipe",
     r"test_third_party\.py::test_(the_command_lines|installed_alone_it_has\[(check_game|throughput|OpenSpiel))",
-    r"test_(passing|quitting)_study\.py::test_(the_report_is_whole|numbers_do_not_depend)",
+    r"test_(passing|quitting)_study\.py::test_(the_report_is_whole|numbers_do_not_depend|the_commands)",
     r"test_exact\.py::test_(a_run_writes|a_game_of_another|training_lowers)",
     r"test_decisions\.py::test_the_commands",
     r"test_notebooks_runner\.py::test_what_fails\w*\[warns",

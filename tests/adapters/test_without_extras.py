@@ -33,3 +33,10 @@ except ImportError as error:
 )
 def test_a_missing_library_is_one_sentence_that_says_what_to_install(library: str, module: str, sentence: str) -> None:
     assert run_python(CODE, library, module) == f"{sentence} True"
+
+
+def test_rllib_also_says_what_failed() -> None:
+    said = run_python(CODE, "ray", "llama_envs.adapters.rllib")
+    assert said.startswith("llama_envs.adapters.rllib needs RLlib and torch (No module named 'ray.rllib'")
+    assert "): pip install 'llama-envs[ray]'" in said
+    assert len(said.splitlines()) == 1

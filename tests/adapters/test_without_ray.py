@@ -1,4 +1,4 @@
-"""Where an optional library is not installed, everything that needs it says so in one sentence."""
+"""Where Ray is not installed, the commands that need it say so in one sentence."""
 
 from __future__ import annotations
 
@@ -9,16 +9,6 @@ import pytest
 from tests.cases import GAMES, run_python
 
 NO_RAY = "import sys; sys.modules['ray'] = None; "
-
-
-@pytest.mark.parametrize(
-    ("adapter", "library", "extra"),
-    [("rllib", "ray", "ray"), ("sb3", "stable_baselines3", "train"), ("open_spiel", "pyspiel", "openspiel")],
-)
-def test_the_adapter_names_what_to_install(adapter: str, library: str, extra: str) -> None:
-    code = f"import sys; sys.modules[{library!r}] = None\ntry:\n    import llama_envs.adapters.{adapter}\n"
-    (sentence,) = run_python(f"{code}except ImportError as error:\n    print(error)").splitlines()
-    assert f"pip install 'llama-envs[{extra}]'" in sentence
 
 
 @pytest.mark.parametrize(
