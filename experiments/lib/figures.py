@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-FEWEST_DRAWN = 10  # deals behind a point
+FEWEST_DRAWN = 20  # deals behind a point
 
 
 def panels(count: int, width: float = 4.6, height: float = 3.9, rows: int = 1, **options: Any) -> tuple[Figure, Any]:

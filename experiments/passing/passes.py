@@ -155,7 +155,7 @@ def findings(study: Study, shown: Any, found: Any) -> list[str]:
         rise = {p: greedy_rise(found[p, name]) for p in facts}
         if name != "heuristic":
             texts.append(study.say("passes.strong", common(lead, 0.0, m), who=who, leads=by(lead, 1, " points")))
-        shares = {"kept": by(kept, 1, " %", 100), "lost": by(lost, 2, " points")}
+        shares = {"kept": by(kept, 1, " % of passes", 100), "lost": by(lost, 2, " points")}
         texts.append(study.say("passes.greedy", common(kept, 1.0, m), who=who, **shares))
         rises = by(rise, 1, " percentage points", 100)
         texts.append(study.say("passes.rise", common(rise, 0.0, m), who=who, rises=rises))

@@ -29,9 +29,11 @@ class Options(study.Options):
 
 def check(asked: study.Study) -> None:
     """ValueError if a part has nothing to ask under these rules."""
-    if asked.rules.chip_return == "auto" and (not asked.options.only or "chip" in asked.options.only):
+    rules = asked.rules
+    why = "chip_return = 'auto'" if rules.chip_return == "auto" else "max_rounds = 1" if rules.max_rounds == 1 else ""
+    if why and (not asked.options.only or "chip" in asked.options.only):
         rest = " ".join(name for name in SUBJECT.parts if name != "chip")
-        raise ValueError(f"chip_return = 'auto' leaves the part 'chip' nothing to ask; --only {rest} can be asked.")
+        raise ValueError(f"{why} leaves the part 'chip' nothing to ask; --only {rest} can be asked.")
 
 
 SUBJECT = study.Subject(

@@ -155,6 +155,8 @@ def fork(game: Game, policy: str, kind: str, actions: Sequence[str], each: int, 
         pass
     present = sample.present
     states = sample.states[present]
+    if not len(states):
+        raise ValueError(f"no decision of the kind {kind!r} came up in {len(seeds)} games; ask for more --deals.")
     futures = seeds[np.nonzero(present)[0]] + np.nonzero(present)[1].astype(np.uint64) + np.uint64(1)
     seats = states["to_move"].astype(np.int64)
     rows = np.arange(len(states))

@@ -68,12 +68,14 @@ def difference(result: Arrays, what: str, one: str, other: str, where: npt.NDArr
 
 
 def forked(study: Study, kind: str, actions: tuple[str, ...], each: int, share: float, title: str) -> dict[Any, Arrays]:
-    """:func:`fork` at every table; ValueError if no game came to its end."""
-    arms: dict[Any, tuple[Any, ...]] = {
-        (p, policy): (study.game(p), policy, kind, actions, each) for p, policy in study.tables
-    }
-    found = study.run(fork, arms, share, title)
-    if all(np.isnan(result[f"win_{actions[0]}"]).all() for result in found.values()):
+    """:func:`fork` at every table."""
+    arms = {(p, policy): (study.game(p), policy, kind, actions, each) for p, policy in study.tables}
+    return finished(study, study.run(fork, arms, share, title), f"win_{actions[0]}")
+
+
+def finished(study: Study, found: dict[Any, Arrays], win: str = "win") -> dict[Any, Arrays]:
+    """What was found; ValueError if no game came to its end."""
+    if all(np.isnan(result[win]).all() for result in found.values()):
         raise ValueError(f"no game came to its end within max_rounds = {study.rules.max_rounds}, so nobody won any.")
     return found
 

@@ -11,7 +11,7 @@ from experiments.lib.estimates import cell, frame, over_deals
 from experiments.lib.figures import draw, label, legend, panels
 from experiments.lib.study import Part, Study
 from experiments.quitting.play import play_alike, play_arm
-from experiments.quitting.positions import style_of
+from experiments.quitting.positions import finished, style_of
 from llama_envs.evaluation.intervals import Estimate
 from llama_envs.lama.heuristic import DEFAULT_THRESHOLD
 
@@ -27,7 +27,7 @@ def threshold(study: Study) -> Part:
         for value in THRESHOLDS
         if value != DEFAULT_THRESHOLD
     }
-    found = study.run(play_arm, arms, 0.5, "threshold")
+    found = finished(study, study.run(play_arm, arms, 0.5, "threshold"))
     everyone = {(p, value): (study.game(p), f"heuristic:{value}", None) for p in seats for value in THRESHOLDS}
     alike = study.run(play_alike, everyone, 0.25, "threshold of all alike")
     m = len(arms)
@@ -80,7 +80,7 @@ def threshold(study: Study) -> Part:
 def seats(study: Study) -> Part:
     """Advantage of opening the first round, and of every seat after it."""
     arms: dict[Any, tuple[Any, ...]] = {(p, policy): (study.game(p), policy, 0) for p, policy in study.tables}
-    found = study.run(play_alike, arms, 2.5, "seats")
+    found = finished(study, study.run(play_alike, arms, 2.5, "seats"))
     m = sum(p for p, _ in arms)
     wins, points = {}, {}
     for (p, policy), result in found.items():

@@ -230,6 +230,7 @@ def test_a_study_of_ones_own_rules_and_policy_names_them(tmp_path: Path, monkeyp
             ["--chip-return", "auto"],
             "leaves the part 'chip' nothing to ask; --only quit threshold early seats can be asked",
         ),
+        (["--max-rounds", "1", "--single-round-terminates"], "max_rounds = 1 leaves the part 'chip' nothing to ask"),
         (
             ["--max-rounds", "1", "--only", "quit", "--num-players", "2", "--deals", "20", "--workers", "1"],
             "no game came to its end within max_rounds = 1, so nobody won any",
