@@ -26,7 +26,7 @@ EXHAUSTIVE = [
     r"test_without_ray\.py::.*\[evaluate",
     r"test_readme\.py::test_example_runs\[from sb3_contrib",
     r"core/test_conformance\.py",
-    r"test_history\.py::test_policies_that",
+    r"test_baseline\.py::test_policies_play_on",
     # enumerations, referees and pictures at their largest
     r"lama/test_random_games\.py::test_every_action\w*\[[3-6]-choice",
     r"lama/test_referee\.py::test_kernels_and_referee_agree_state_by_state\[[3456]",

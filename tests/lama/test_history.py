@@ -8,7 +8,6 @@ import pytest
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.registry import make_game
 from llama_envs.lama.state import EXCHANGE
-from llama_envs.policies import Players, make_policy
 
 DRAW, QUIT = 7, 8
 
@@ -99,17 +98,6 @@ def test_events_are_the_decisions_that_were_taken_and_nothing_else_changes(confi
                 assert np.flatnonzero(pieces["event_seat"][i, age]).tolist() == [ahead]
                 assert np.flatnonzero(pieces["event_action"][i, age]).tolist() == [action]
                 assert np.flatnonzero(pieces["event_top"][i, age]).tolist() == [top]
-
-
-def test_policies_that_were_trained_without_it_play_on_what_they_know():
-    def games(history):
-        batch = Batch(make_game("lama", num_players=4, history=history), 128, seed=3)
-        names = ["baseline", "heuristic", "baseline", "mc:4"]
-        players = Players(batch, [make_policy(name, batch.game) for name in names], np.tile(np.arange(4), (128, 1)), 7)
-        players.play()
-        return batch.state["total"].copy()
-
-    assert (games(0) == games(6)).all()
 
 
 @pytest.mark.parametrize("history", [-1, 65, 1.5, "2"])

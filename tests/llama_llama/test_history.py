@@ -7,7 +7,6 @@ import pytest
 
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.registry import make_game
-from llama_envs.policies import Players, make_policy
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -46,17 +45,6 @@ def test_earlier_rounds_that_a_seat_would_forget_are_told_apart__B54():
     pieces = batch.game.observation.decode(batch.observation)
     assert (pieces["event_score"][:, :, 0].sum(axis=1) == pieces["total"][:, 0]).all()
     assert len({tuple(points) for points in pieces["event_score"][:, 1].tolist()}) > 100
-
-
-def test_policies_that_were_trained_without_it_play_on_what_they_know():
-    def games(history):
-        batch = Batch(make_game("llama_llama", num_players=3, history=history), 128, seed=3)
-        names = ["baseline", "heuristic", "mc:4"]
-        players = Players(batch, [make_policy(name, batch.game) for name in names], np.tile(np.arange(3), (128, 1)), 7)
-        players.play()
-        return batch.state["total"].copy()
-
-    assert (games(0) == games(2)).all()
 
 
 @pytest.mark.parametrize("history", [-1, 17, 1.5, "2"])

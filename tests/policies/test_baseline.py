@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from llama_envs.core.batch import Batch
 from llama_envs.core.registry import make_game, spec_of
 from llama_envs.evaluation import compare
-from llama_envs.policies import make_policy
+from llama_envs.policies import Players, make_policy
 from llama_envs.policies.network import load_policy, read_policy
 from tests.cases import GAMES, cases_of, each_game, game_of, middle, view_of
 
@@ -77,3 +78,14 @@ def test_a_baseline_is_refused_under_other_rules__N06(name):
 def test_an_argument_is_refused(case):
     with pytest.raises(ValueError, match="takes no argument, got 'x'"):
         make_policy("baseline:x", game_of(case))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_policies_play_on_what_they_know_where_a_history_of_events_is_added(name):
+    def games(history):
+        batch = Batch(make_game(name, num_players=3, history=history), 128, seed=3)
+        policies = [make_policy(policy, batch.game) for policy in ("baseline", "heuristic", "mc:4")]
+        Players(batch, policies, np.tile(np.arange(3), (128, 1)), seed=7).play()
+        return batch.state["total"].copy()
+
+    assert (games(0) == games(6)).all()
