@@ -224,8 +224,8 @@ def draw_dummies(study: Study, facts: Any) -> Any:
 def page(study: Study, received: Any, minded: Any) -> list[str]:
     """For whoever plays cards: when to mind the neighbour, and where luck sits."""
     texts = []
-    p = study.main_players
-    for dummy, at in neighbours(minded[p]):
+    last = {dummy: (p, at) for p in minded for dummy, at in neighbours(minded[p])}
+    for dummy, (p, at) in sorted(last.items()):
         found = masked(minded[p]["next"], at)
         name = "page.mind_dummy" if dummy else "page.mind_player"
         texts.append(study.say(name, found.side(0.0, 2), players=p, points=found.text(1)))

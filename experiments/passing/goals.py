@@ -255,7 +255,7 @@ def kinds(study: Study) -> Part:
             for gain in [facts[main, "heuristic", group, name][0]]
         }
         | {
-            f"given by the {study.label(policy)}, %": facts[main, policy, FIRST_ROUND, name][1].text(0, 100)
+            f"given by the {study.label(policy)}, %": facts[main, policy, FIRST_ROUND, name][1].text(1, 100)
             for p, policy in study.tables
             if p == main
         }
@@ -302,7 +302,7 @@ def kinds_findings(study: Study, found: Any, facts: Any, groups: dict[int, str],
         if policy != "heuristic":
             given = {name: facts[p, policy, FIRST_ROUND, name][1] for name in names}
             most = sorted(given, key=lambda name: -np.nan_to_num(given[name].mean, nan=-1.0))[:3]
-            text = listed(f"`{name}` in {given[name].text(0, 100)} %" for name in most)
+            text = listed(f"`{name}` in {given[name].text(1, 100)} %" for name in most)
             texts.append(study.say("kinds.agents", who=study.label(policy), players=p, kinds=text))
     return texts
 

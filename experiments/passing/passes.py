@@ -37,7 +37,7 @@ def passes(study: Study) -> Part:
         (p, name, number + 1, of): estimate(result["passed"][:, number, k], result["held"][:, number, k], share=True)
         for (p, name), result in found.items()
         for number in range(DISPLAYS)
-        for k, of in enumerate(LETTERS)
+        for k, of in letters_in(study)
     }
     table = pd.DataFrame(
         {
@@ -88,6 +88,11 @@ def facts_of(result: Arrays) -> dict[str, Estimate]:
     return facts
 
 
+def letters_in(study: Study) -> list[tuple[int, str]]:
+    """The letters of the deck, each with its place in the alphabet."""
+    return [(k, LETTERS[k]) for k in sorted({int(letter) for letter in study.rules.cards.letters})]
+
+
 def rates_of(result: Arrays) -> dict[str, Estimate]:
     """How often each letter is passed when held, for letters that were held at all."""
     held, passed = result["held"].sum(axis=1), result["passed"].sum(axis=1)
@@ -97,20 +102,20 @@ def rates_of(result: Arrays) -> dict[str, Estimate]:
 
 def draw_letters(study: Study, letters: dict[Any, Estimate]) -> Any:
     """Share of held cards that are passed, by letter and reveal, for the players of the main figure."""
-    players = study.main_players
+    players, there = study.main_players, letters_in(study)
     names = dict.fromkeys(["heuristic", *study.agents(players), study.options.search])
     figure, axes = panels(len(names), sharey=True)
     for axis, name in zip(axes, names, strict=True):
         for number, count in enumerate(study.rules.pass_counts):
-            rates = [letters[players, name, number + 1, of] for of in LETTERS]
+            rates = [letters[players, name, number + 1, of] for _, of in there]
             cards = study.rules.hand_size - 1
             draw(
-                axis, np.arange(len(LETTERS)) + 0.08 * (number - 1.5), rates, 100, color=f"C{number}",
+                axis, np.arange(len(there)) + 0.08 * (number - 1.5), rates, 100, color=f"C{number}",
                 label=f"pass {number + 1}, {count} of {cards} cards",
             )  # fmt: skip
             axis.axhline(100 * count / cards, color=f"C{number}", linestyle=":", linewidth=1)
         label(axis, f"{study.label(name)}, {players} players", "letter of the card")
-        axis.set_xticks(range(len(LETTERS)), list(LETTERS))
+        axis.set_xticks(range(len(there)), [of for _, of in there])
     axes[0].set_ylabel("cards passed, % of those held")
     axes[0].set_ylim(0, 100)
     legend(axes[0], "dotted: at random")
@@ -124,15 +129,15 @@ def page(study: Study, shown: Any, found: Any) -> list[str]:
     who, facts, result = study.label(name), shown[players, name], found[players, name]
     paid, held = result["paid"].sum(axis=1).T[::-1], result["held"].sum(axis=(1, 2))
     more = gap(paid[0], paid[1], result["passed"].sum(axis=(1, 2)) - paid[0], held - paid[1])
-    numbers = {"players": players, "who": who, "paid": facts["paid"].text(0, 100)}
+    numbers = {"players": players, "who": who, "paid": facts["paid"].text(1, 100)}
     rates = rates_of(result)
     top, low = (choose(rates, key=lambda of: rates[of].mean) for choose in (max, min))
     apart = int(rates[top].side(rates[low].mean, len(rates)) > 0 > rates[low].side(rates[top].mean, len(rates)))
     now = shown[players, "switched:now"]["first"]
     return [
-        study.say("page.keep", more.side(0.0), unpaid=facts["unpaid"].text(0, 100), **numbers),
+        study.say("page.keep", more.side(0.0), unpaid=facts["unpaid"].text(1, 100), **numbers),
         study.say(
-            "page.letters", apart, top=top, low=low, most=rates[top].text(0, 100), least=rates[low].text(0, 100),
+            "page.letters", apart, top=top, low=low, most=rates[top].text(1, 100), least=rates[low].text(1, 100),
             who=who, players=players,
         ),
         study.say("page.later", now.side(0.0), lead=now.text(1), players=players),
