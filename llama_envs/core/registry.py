@@ -72,6 +72,11 @@ def on_registration(listener: Callable[[GameSpec], None]) -> None:
         listener(spec)
 
 
+def added_games() -> dict[str, GameSpec]:
+    """The games that :func:`register_game` added in this process, by name."""
+    return dict(_ADDED)
+
+
 def config_type(name: str) -> type[Any]:
     """The config dataclass of a game; ValueError as :func:`spec_of`."""
     return spec_of(name).config

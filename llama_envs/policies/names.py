@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from llama_envs.core.game import Game
+from llama_envs.core.registry import added_games, game_names, register_game
 from llama_envs.policies.view import Policy
 
 GROUP = "llama_envs.policies"
@@ -108,25 +109,31 @@ def files_of(spec: str, game: Game) -> list[Path]:
 
 
 def exported() -> bytes:
-    """What :func:`adopt` needs to make registered policies known in another process.
+    """What :func:`adopt` needs to make registered policies and games known in another process.
 
     Raises:
-        ValueError: a policy's ``build`` cannot be pickled.
+        ValueError: a policy's ``build`` or a game cannot be pickled.
     """
-    for name, entry in _REGISTERED.items():
-        try:
-            pickle.dumps(entry)
-        except Exception as error:
-            raise ValueError(
-                f"policy {name!r} cannot be made known to worker processes ({_first(error)}); its build must be a "
-                f"function of a module."
-            ) from None
-    return pickle.dumps(_REGISTERED)
+    ours: tuple[tuple[str, dict[str, Any]], ...] = (("policy", _REGISTERED), ("game", added_games()))
+    for kind, entries in ours:
+        for name, entry in entries.items():
+            try:
+                pickle.dumps(entry)
+            except Exception as error:
+                raise ValueError(
+                    f"{kind} {name!r} cannot be made known to worker processes ({_first(error)}); what makes it must "
+                    f"be a function of a module."
+                ) from None
+    return pickle.dumps((_REGISTERED, added_games()))
 
 
 def adopt(registered: bytes) -> None:
-    """Make the policies known that another process has registered."""
-    _REGISTERED.update(pickle.loads(registered))
+    """Make the policies and games known that another process has registered."""
+    policies, games = pickle.loads(registered)
+    _REGISTERED.update(policies)
+    for spec in games.values():
+        if spec.name not in game_names():
+            register_game(spec)
 
 
 @functools.cache

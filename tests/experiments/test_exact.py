@@ -104,6 +104,23 @@ def test_a_run_writes_report_tables_and_policies_that_agree(tmp_path: Path) -> N
         assert len(table) == frame.loc[name, "observations"]
 
 
+def test_numbers_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        exact.study(
+            exact.Options(
+                workers=workers, variants=("lama-2x2-1-win", "lama-3x2-2-score"), out=folder, tables=folder, seeds=2,
+                steps=8192,
+            )
+        )  # fmt: skip
+    one, two = (tmp_path / "1", tmp_path / "2")
+    assert (one / "exact_ppo.csv").read_bytes() == (two / "exact_ppo.csv").read_bytes()
+    solved = [pd.read_csv(folder / "exact.csv").drop(columns="cpu_seconds") for folder in (one, two)]
+    assert solved[0].equals(solved[1])
+    for name in ("lama-2x2-1-win.npz", "lama-3x2-2-score.npz"):
+        assert (one / name).read_bytes() == (two / name).read_bytes()
+
+
 def test_the_committed_report_is_about_the_committed_numbers_and_variants() -> None:
     folder = CHECKOUT / "experiments" / "reports"
     text = (folder / "exact.md").read_text()
