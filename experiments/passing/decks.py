@@ -10,7 +10,6 @@ from experiments.lib.estimates import frame, over_deals
 from experiments.lib.figures import label, legend, panels
 from experiments.lib.findings import by_players, listed, together
 from experiments.lib.study import Part, Study
-from experiments.passing.passes import facts_of
 from experiments.passing.play import play_arm
 from llama_envs.core.game import Game
 from llama_envs.evaluation.intervals import Estimate
@@ -54,20 +53,13 @@ def decks(study: Study) -> Part:
     seats = study.options.num_players
     games = {(p, name): game for p in seats for name, game in variants_of(study, p).items()}
     arms: dict[Any, tuple[Any, ...]] = {
-        (p, name, check): (game, one, rest, 1, check == "knowing", choosing)
+        (p, name, check): (game, one, rest, 1, False, choosing)
         for (p, name), game in games.items()
         for check, (one, rest, choosing, _) in CHECKS.items()
     }
     found = study.run(play_arm, arms, 0.08, "other decks")
     m = len(games)
     worth = {key: over_deals((-1 if CHECKS[key[2]][3] else 1) * result["first"]) for key, result in found.items()}
-    facts = {
-        (p, name, fact): number
-        for (p, name, check), result in found.items()
-        if check == "knowing"
-        for fact, number in facts_of(result).items()
-        if fact in ("greedy", "paid", "unpaid")
-    }
     variants = list(dict.fromkeys(name for _, name in games))
     asked, orders = variants[0], variants[1 : -study.options.decks]
     drawn = variants[-study.options.decks :]
@@ -112,10 +104,7 @@ def decks(study: Study) -> Part:
         texts,
         table,
         draw_decks(study, worth, variants),
-        {
-            "decks.csv": frame("players variant finding", m, lead=worth),
-            "decks_facts.csv": frame("players variant fact", share=facts),
-        },
+        {"decks.csv": frame("players variant finding", m, lead=worth)},
         decks=len(drawn),
         last=len(drawn) - 1,
         deck=asked,

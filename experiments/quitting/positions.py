@@ -91,11 +91,6 @@ def style_of(study: Study, players: int, policy: str) -> dict[str, Any]:
     }
 
 
-def flat(numbers: dict[Any, Estimate]) -> dict[Any, Estimate]:
-    """The same with the players and policy of a table as two parts of the key."""
-    return {(*key[0], *key[1:]): number for key, number in numbers.items()}
-
-
 # ------------------------------------------------------------------------------------------------------- quit or draw
 
 
@@ -194,28 +189,21 @@ def sure(cells: dict[Bounds, Estimate], family: int) -> tuple[list[Bounds], list
 
 
 def quitting_page(study: Study, cells: Cells, m: int, family: int) -> list[str]:
-    """For whoever plays cards."""
-    p = study.main_players
+    """For whoever plays cards: up to where to quit, and from where on to draw."""
+    p, ahead = study.main_players, margins(study)[-1]
+    asked = (
+        ("page.stuck", cells("lead", p, "heuristic"), m, 1.0),
+        ("page.ahead", cells("win", p, "heuristic", "margin", span(ahead)), family, 100.0),
+    )
     texts = []
-    everywhere = cells("lead", p, "heuristic")
-    quit_, draw_ = sure(everywhere, m)
-    texts.append(
-        study.say(
-            "page.stuck", either(quit_, draw_), players=p, most=quit_[-1][1] if quit_ else "",
-            gain=everywhere[quit_[-1]].text(1) if quit_ else "", least=draw_[0][0] if draw_ else "",
-            loss=everywhere[draw_[0]].times(-1).text(1) if draw_ else "",
-        )
-    )  # fmt: skip
-    ahead = margins(study)[-1]
-    won = cells("win", p, "heuristic", "margin", span(ahead))
-    quit_, draw_ = sure(won, family)
-    texts.append(
-        study.say(
-            "page.ahead", either(quit_, draw_), players=p, ahead=ahead[0], most=quit_[-1][1] if quit_ else "",
-            gain=won[quit_[-1]].text(1, 100) if quit_ else "", least=draw_[0][0] if draw_ else "",
-            loss=won[draw_[0]].times(-1).text(1, 100) if draw_ else "",
-        )
-    )  # fmt: skip
+    for name, own, comparisons, scale in asked:
+        quit_, draw_ = sure(own, comparisons)
+        numbers = {"players": p, "ahead": ahead[0], **dict.fromkeys(("most", "gain", "least", "loss"), "")}
+        if quit_:
+            numbers |= {"most": quit_[-1][1], "gain": own[quit_[-1]].text(1, scale)}
+        if draw_:
+            numbers |= {"least": draw_[0][0], "loss": own[draw_[0]].times(-1).text(1, scale)}
+        texts.append(study.say(name, either(quit_, draw_), **numbers))
     return texts
 
 
@@ -245,65 +233,78 @@ def quitting_findings(study: Study, cells: Cells, cuts: Groups, m: int) -> list[
     return texts
 
 
-# ------------------------------------------------------------------------------------------------------ quitting early
+# ------------------------------------------------------------------------------------------ actions beside a usual one
+
+
+def compared(
+    study: Study, found: dict[Any, Arrays], actions: Iterable[str], usual: str, fact: str, bins: list[Bounds]
+) -> tuple[dict[Any, Estimate], pd.DataFrame]:
+    """How much more often each action wins than the ``usual`` one, by table, action and bin of a fact; as a table."""
+    groups = {ALL: (0, 10**6), **{span(bounds): bounds for bounds in bins}}
+    worth = {
+        (*key, action, group): difference(result, "win", action, usual, within(fact, bounds, result))
+        for key, result in found.items()
+        for action in actions
+        for group, bounds in groups.items()
+    }
+    table = pd.DataFrame(
+        {"players": p, "table": study.label(policy), "action": action}
+        | {f"{fact} {group}": cell(worth[p, policy, action, group], 0.0, len(worth), 1, 100) for group in groups}
+        for p, policy in found
+        for action in actions
+    )
+    return worth, table
+
+
+def draw_compared(study: Study, worth: dict[Any, Estimate], titles: dict[str, str], x: str, y: str) -> Any:
+    """A panel for each action: what it wins more, by bin."""
+    figure, axes = panels(len(titles), width=5.6, sharey=True)
+    bins = [group for group in dict.fromkeys(key[3] for key in worth) if group != ALL]
+    for axis, (action, title) in zip(axes, titles.items(), strict=True):
+        for index, (p, policy) in enumerate(study.tables):
+            curve = [worth[p, policy, action, group] for group in bins]
+            places = np.arange(len(bins)) + 0.05 * (index - len(study.tables) / 2)
+            draw(axis, places, curve, 100, **style_of(study, p, policy))
+        label(axis, title, x, level=0)
+        axis.set_xticks(range(len(bins)), bins)
+        axis.set_xlim(-0.5, len(bins) - 0.5)
+    axes[0].set_ylabel(f"{y}, percentage points")
+    legend(axes[-1])
+    return figure
 
 
 def early(study: Study) -> Part:
     """Quitting with a playable card in hand, and drawing instead of playing."""
     found = forked(study, COULD_PLAY, ("quit", "draw", "own"), 3, 0.5, "quitting early")
-    bins = {span(bounds): bounds for bounds in penalties(study)}
-    m = 2 * len(bins) * len(found)
-    best = {
-        (key, other, name): difference(result, "win", other, "own", within("penalty", bounds, result))
-        for key, result in found.items()
-        for other in ("quit", "draw")
-        for name, bounds in {**bins, ALL: (0, 10**6)}.items()
-    }
-    figure, axes = panels(2, width=5.6, sharey=True)
-    middles = np.array([sum(bounds) / 2 for bounds in bins.values()])
-    for axis, other in zip(axes, ("quit", "draw"), strict=True):
-        for index, key in enumerate(found):
-            draw(axis, middles + 0.15 * index, [best[key, other, b] for b in bins], 100, **style_of(study, *key))
-        label(axis, f"{other} instead of the policy's choice", "penalty in hand before the turn, points", level=0)
-    axes[0].set_ylabel("change of the win share, percentage points")
-    legend(axes[0])
+    worth, table = compared(study, found, ("quit", "draw"), "own", "penalty", penalties(study))
+    m = len(worth)
     texts = []
-    for other in ("quit", "draw"):
-        sides = {key: number.side(0.0, m) for key, number in best.items() if key[1] == other and key[2] != ALL}
+    for action in ("quit", "draw"):
+        sides = {key: number.side(0.0, m) for key, number in worth.items() if key[2] == action and key[3] != ALL}
         better = [
-            f"{key[0]} players, {study.label(key[1])}, penalty {name} ({best[key, what, name].text(1, 100)})"
-            for (key, what, name), side in sides.items()
+            f"{p} players, {study.label(policy)}, penalty {group} ({worth[p, policy, action, group].text(1, 100)})"
+            for (p, policy, _, group), side in sides.items()
             if side > 0
         ]
         worse = list(sides.values()).count(-1)
-        numbers = {"verb": other, "better": listed(better), "worse": worse, "cells": len(sides)}
+        numbers = {"verb": action, "better": listed(better), "worse": worse, "cells": len(sides)}
         texts.append(study.say("early.instead", either(better, worse), **numbers))
-    table = pd.DataFrame(
-        {"players": key[0], "table": study.label(key[1]), "instead": other}
-        | {f"penalty {name}": cell(number, 0.0, m, 1, 100) for name in bins for number in [best[key, other, name]]}
-        for key in found
-        for other in ("quit", "draw")
-    )
-    main = (study.main_players, "heuristic")
-    costs = [best[main, other, ALL].times(-1) for other in ("quit", "draw")]
+    p = study.main_players
+    costs = {action: worth[p, "heuristic", action, ALL].times(-1) for action in ("quit", "draw")}
+    verdict = together(cost.side(0.0, 2) for cost in costs.values())
+    titles = {action: f"{action} instead of the policy's choice" for action in ("quit", "draw")}
+    x, y = "penalty in hand before the turn, points", "change of the win share"
     return study.part(
         "early",
-        [
-            study.say(
-                "page.play", together(cost.side(0.0, 2) for cost in costs), players=main[0],
-                quit=costs[0].text(1, 100), draw=costs[1].text(1, 100),
-            )
-        ],
+        [study.say("page.play", verdict, players=p, **{action: cost.text(1, 100) for action, cost in costs.items()})],
         texts,
         table,
-        figure,
-        {"early.csv": frame("players policy instead penalty", m, win_share=flat(best))},
+        draw_compared(study, worth, titles, x, y),
+        {"early.csv": frame("players policy instead penalty", m, win_share=worth)},
         right=3,
         m=m,
-    )  # fmt: skip
+    )
 
-
-# --------------------------------------------------------------------------------------------------------------- chips
 
 COLORS = {"white": 1, "black": BLACK_CHIP}
 
@@ -311,58 +312,31 @@ COLORS = {"white": 1, "black": BLACK_CHIP}
 def chip(study: Study) -> Part:
     """What the returned chip is worth."""
     found = forked(study, CHIP, ("keep", *COLORS), 3, 0.5, "chips")
-    groups = {ALL: (0, 10**6), **{span(bounds): bounds for bounds in totals(study)}}
-    m = len(COLORS) * len(groups) * len(found)
-    worth = {
-        (key, color, group): difference(result, "win", color, "keep", within("total", bounds, result))
-        for key, result in found.items()
-        for color in COLORS
-        for group, bounds in groups.items()
-    }
-    figure, axes = panels(2, width=5.6, sharey=True)
-    parts = [group for group in groups if group != ALL]
-    for axis, (color, points) in zip(axes, COLORS.items(), strict=True):
-        for index, key in enumerate(found):
-            places = np.arange(len(parts)) + 0.05 * (index - len(found) / 2)
-            draw(axis, places, [worth[key, color, part] for part in parts], 100, **style_of(study, *key))
-        title = f"a {color} chip ({points} point{'s' if points > 1 else ''})"
-        label(axis, title, "own total before, penalty points", level=0)
-        axis.set_xticks(range(len(parts)), parts)
-        axis.set_xlim(-0.5, len(parts) - 0.5)
-    axes[0].set_ylabel("win share, returned less kept, percentage points")
-    legend(axes[1])
-    texts = []
-    for color in COLORS:
-        every = {key: worth[key, color, ALL] for key in found}
+    worth, table = compared(study, found, COLORS, "keep", "total", totals(study))
+    m, p = len(worth), study.main_players
+    texts, page = [], []
+    for color, points in COLORS.items():
+        every = {key: worth[(*key, color, ALL)] for key in found}
         text = listed(f"{e.text(1, 100)} ({key[0]} players, {study.label(key[1])})" for key, e in every.items())
-        texts.append(study.say("chip.worth", together(e.side(0.0, m) for e in every.values()), color=color, worth=text))
+        verdict = together(number.side(0.0, m) for number in every.values())
+        texts.append(study.say("chip.worth", verdict, color=color, worth=text))
+        own = every[p, "heuristic"]
+        page.append(study.say(f"page.{color}", own.side(0.0, 2), worth=own.text(1, 100), players=p, points=points))
     bad = [
-        f"{color}, {key[0]} players, {study.label(key[1])}, total {group}"
-        for (key, color, group), number in worth.items()
+        f"{color}, {q} players, {study.label(policy)}, total {group}"
+        for (q, policy, color, group), number in worth.items()
         if number.side(0.0, m) < 0
     ]
     texts.append(study.say("chip.costs", either([], bad), where=listed(bad)))
-    table = pd.DataFrame(
-        {"players": key[0], "table": study.label(key[1]), "chip": color}
-        | {f"total {group}": cell(number, 0.0, m, 1, 100) for group in groups for number in [worth[key, color, group]]}
-        for key in found
-        for color in COLORS
-    )
-    main = (study.main_players, "heuristic")
-    page = [
-        study.say(
-            f"page.{color}", worth[main, color, ALL].side(0.0, 2), worth=worth[main, color, ALL].text(1, 100),
-            players=main[0], points=points,
-        )
-        for color, points in COLORS.items()
-    ]  # fmt: skip
+    titles = {color: f"a {color} chip ({points} point{'s' if points > 1 else ''})" for color, points in COLORS.items()}
+    x, y = "own total before, penalty points", "win share, returned less kept"
     return study.part(
         "chip",
         page,
         texts,
         table,
-        figure,
-        {"chip.csv": frame("players policy returned total", m, win_share=flat(worth))},
+        draw_compared(study, worth, titles, x, y),
+        {"chip.csv": frame("players policy returned total", m, win_share=worth)},
         right=3,
         m=m,
     )
