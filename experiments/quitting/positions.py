@@ -316,7 +316,7 @@ def chip(study: Study) -> Part:
     m, p = len(worth), study.main_players
     texts, page = [], []
     for color, points in COLORS.items():
-        every = {key: worth[(*key, color, ALL)] for key in found}
+        every = {(q, policy): worth[q, policy, color, ALL] for q, policy in found}
         text = listed(f"{e.text(1, 100)} ({key[0]} players, {study.label(key[1])})" for key, e in every.items())
         verdict = together(number.side(0.0, m) for number in every.values())
         texts.append(study.say("chip.worth", verdict, color=color, worth=text))
