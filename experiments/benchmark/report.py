@@ -14,6 +14,7 @@ from experiments.benchmark.findings import findings
 from experiments.benchmark.measuring import REFERENCE, Measured
 from llama_envs.cli.show import explained, markdown
 from llama_envs.cli.tournament import RAW, readable_matrix, readable_one_vs_rest, readable_standings
+from llama_envs.core.markdown import plural
 from llama_envs.core.registry import game_specs
 from llama_envs.core.runs import versions
 from llama_envs.core.spec import GameSpec
@@ -55,7 +56,8 @@ def _section(measured: Measured, pictures: Path) -> list[str]:
         f"`{measured.commands['table']}`",
         "",
         markdown(with_time(measured.table)),
-        f"{len(measured.table.plan.tables)} tables, {setting.deals:,} deals. {RAW} Raw shares are for each seat held; "
+        f"{plural(len(measured.table.plan.tables), 'table')}, {plural(setting.deals, 'deal')}. {RAW} Raw shares are for "
+        "each seat held; "
         f"equality is {1 / setting.players:.3f}. Ratings are Bradley–Terry on the Elo scale, 0 being the median; "
         "alpha-rank is the mass of a policy in the long run where populations imitate winners. Milliseconds a decision "
         "are what a policy took; those that are one kernel (`random`, `heuristic`) play inside a compiled loop, and "

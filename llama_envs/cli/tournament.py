@@ -29,6 +29,7 @@ from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.cli.show import explained, markdown, show_table
 from llama_envs.cli.spread import Spread
 from llama_envs.core.files import write_atomically, write_text
+from llama_envs.core.markdown import plural
 from llama_envs.core.validation import check_choice, check_int
 from llama_envs.evaluation.intervals import plus_minus
 from llama_envs.evaluation.schedules import DESIGNS
@@ -165,8 +166,9 @@ def report(tournament: Tournament, folder: Path) -> str:
         f"# Tournament: {game.title}, {players} players",
         "",
         *([f"`{command}`", ""] if command else []),
-        f"{len(plan.policies)} policies at {len(plan.tables)} tables, {plan.deals:,} deals shared by all tables, each "
-        f"in {players} rotations of the seats: {plan.deals * len(plan.tables) * players:,} games; seed {plan.seed}.",
+        f"{len(plan.policies)} policies at {plural(len(plan.tables), 'table')}, {plural(plan.deals, 'deal')} shared by "
+        f"all tables, each in {players} rotations of the seats: "
+        f"{plan.deals * len(plan.tables) * players:,} games; seed {plan.seed}.",
         "",
         "## Standings",
         "",
@@ -264,8 +266,8 @@ def show(tournament: Tournament) -> None:
     show_table(
         frame,
         f"{plan.game.title}, {players} players, seed {plan.seed}",
-        f"{len(plan.tables)} tables, {plan.deals:,} deals, {players} rotations; equality is {1 / players:.3f}; ± is a "
-        f"95 % interval over deals. {RAW}",
+        f"{plural(len(plan.tables), 'table')}, {plural(plan.deals, 'deal')}, {players} rotations; equality is "
+        f"{1 / players:.3f}; ± is a 95 % interval over deals. {RAW}",
     )
     if len(plan.policies) <= 10:
         show_table(readable_matrix(tournament), "share of the wins of either, row against column")

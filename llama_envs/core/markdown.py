@@ -1,4 +1,4 @@
-"""Tables in Markdown: of reports, README files and docs."""
+"""Tables in Markdown, of reports, README files and docs; and numbers in words."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def markdown_table(header: Sequence[object], rows: Iterable[Sequence[object]], r
     else:
         rule = f"| {' | '.join('---' if column < right else '---:' for column in range(len(header)))} |"
     return "\n".join([head, rule, *lines])
+
+
+def plural(number: int, noun: str) -> str:
+    """ "1 card", "2,000 cards"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.chance import check_seed
 from llama_envs.core.game import Game
+from llama_envs.core.markdown import plural
 from llama_envs.core.recording import RecordedGame, Recorder
 from llama_envs.core.validation import check_int
 from llama_envs.evaluation.intervals import Floats, plus_minus, ratio, share_ratio
@@ -232,10 +233,9 @@ class Comparison:
     @property
     def note(self) -> str:
         """How the numbers came about, one sentence."""
-        deals = "1 deal" if self.deals == 1 else f"{self.deals:,} deals"
         return (
-            f"{deals} in {self.game.num_players} rotations: {self.games:,} games, {self.truncated:,} cut short and not "
-            f"counted; ± is half a 95 % interval over deals"
+            f"{plural(self.deals, 'deal')} in {self.game.num_players} rotations: {plural(self.games, 'game')}, "
+            f"{self.truncated:,} cut short and not counted; ± is half a 95 % interval over deals"
         )
 
 

@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.markdown import plural
+
 LETTERS = "ABCDEFG"
 MAX_CARDS = 32
 MAX_POINTS = 1000
@@ -329,11 +331,6 @@ def quoted(value: object) -> str:
     except (TypeError, ValueError, RecursionError):
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def plural(number: int, noun: str) -> str:
-    """ "1 card", "2 cards"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _toml_text(text: str) -> str:

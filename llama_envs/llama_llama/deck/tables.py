@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from llama_envs.core.markdown import markdown_table
-from llama_envs.llama_llama.deck.cards import Deck, plural
+from llama_envs.core.markdown import markdown_table, plural
+from llama_envs.llama_llama.deck.cards import Deck
 
 
 def deck_table(deck: Deck) -> str:
