@@ -26,13 +26,14 @@ import pandas as pd
 
 from llama_envs.cli.command import check_folder, fail, parse_options, run_or_exit
 from llama_envs.cli.run_folder import RUNS
-from llama_envs.cli.tournament import markdown, plus_minus
+from llama_envs.cli.show import markdown
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.registry import game_specs, make_game, spec_of
 from llama_envs.core.runs import versions
 from llama_envs.core.spec import GameSpec
 from llama_envs.core.validation import check_int
 from llama_envs.evaluation import compare
+from llama_envs.evaluation.intervals import plus_minus
 from llama_envs.policies.network import read_policy, write_policy
 
 if sys.version_info >= (3, 11):

@@ -10,89 +10,16 @@ like it, that won most when it was evaluated on the way), evaluation.csv and the
 
 from __future__ import annotations
 
-import dataclasses
-import multiprocessing
-import os
-import signal
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from agents.ppo import save_model
-from experiments.train.curve import draw_learning_curve
-from experiments.train.learner import build, check, config_of, decisions_of, learn
+from experiments.train.learner import check, config_of
 from experiments.train.options import RENAMED, Options
-from experiments.train.rivals import report, rivals_of
+from experiments.train.seeds import train
 from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run
-from llama_envs.core.files import write_atomically
-from llama_envs.core.game import Game
-from llama_envs.evaluation.intervals import mean_of, plus_minus
-from llama_envs.evaluation.workers import in_thread, workers
 
 MAY_GROW = ("total_timesteps", "deals")
-
-
-def train(game: Game, options: Options, folder: Path) -> None:
-    """Train one seed or several, write models and pictures, and evaluate."""
-    total, rollout = decisions_of(game, options)
-    print(f"{total:,} decisions in {total // rollout:,} rollouts of {rollout:,}, in {folder}", flush=True)
-    if options.seeds == 1:
-        train_seed(game, options, folder)
-        if options.deals:
-            report(game, folder / "model.zip", options.deals, options.seed, folder / "evaluation.csv", in_thread)
-    else:
-        train_seeds(game, options, folder)
-
-
-def train_seed(game: Game, options: Options, folder: Path, label: str = "") -> None:
-    """Train to ``options.total_timesteps``; write model and learning curve."""
-    model, self_play = build(game, options, folder, lines=True, label=label)
-    learn(model, decisions_of(game, options)[0], self_play, quiet=bool(label))
-    model.logger.close()
-    write_atomically(folder / "model.zip", lambda path: save_model(model, game, path))
-    draw_learning_curve(game, [pd.read_csv(folder / "metrics.csv")], folder / "learning_curve.png")
-
-
-def train_seeds(game: Game, options: Options, folder: Path) -> None:
-    """Every seed in a folder of its own, then one learning curve and one table of all."""
-    runs = {seed: folder / f"seed-{seed}" for seed in range(options.seed, options.seed + options.seeds)}
-    jobs = [(game, dataclasses.replace(options, seed=seed, seeds=1), own) for seed, own in runs.items()]
-    at_once = min(options.workers or os.cpu_count() or 1, options.seeds)
-    if at_once == 1:
-        list(map(one_of_many, jobs))
-    else:
-        with workers(at_once) as spread:
-            list(spread(one_of_many, jobs))
-    metrics = [pd.read_csv(own / "metrics.csv") for own in runs.values()]
-    draw_learning_curve(game, metrics, folder / "learning_curve.png")
-    if options.deals:
-        tables = []
-        for seed, own in runs.items():
-            table = report(game, own / "model.zip", options.deals, options.seed, own / "evaluation.csv", in_thread)
-            tables.append(table.assign(seed=seed))
-        table = pd.concat(tables)
-        write_atomically(folder / "evaluation.csv", lambda path: table.to_csv(path, index=False))
-        for rival in rivals_of(game):
-            shares = [float(own[own["against"] == rival]["win_share"].iloc[0]) for own in tables]
-            print(f"win share against {rival}, over {options.seeds} seeds: {plus_minus(*mean_of(shares))}")
-
-
-def one_of_many(job: tuple[Game, Options, Path]) -> None:
-    """One seed, here or in a process of its own, which keeps what it has when it is told to end."""
-    game, options, folder = job
-    folder.mkdir(exist_ok=True)
-    alone = multiprocessing.parent_process() is not None
-    if alone:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # by a KeyboardInterrupt, as Ctrl-C
-    try:
-        train_seed(game, options, folder, f"seed {options.seed}: ")
-    except KeyboardInterrupt:
-        if alone:
-            os._exit(130)
-        raise
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -203,7 +203,7 @@ class SelfPlay(BaseCallback):
         for name, value in self.watch.look(self.model).items() if due else ():
             self.model.logger.record(name, value)
         if due or self.rollouts > 0:
-            self.model.dump_logs(self.rollouts)
+            self.model.dump_logs(self.rollouts)  # type: ignore[call-arg]  # of an algorithm on policy
         self.checkpoint.keep(self.state(), write=last or self.rollouts % options.checkpoint_every == 0)
 
     def state(self) -> dict[str, Any]:
@@ -215,7 +215,7 @@ class SelfPlay(BaseCallback):
             "optimizer": copy.deepcopy(model.policy.optimizer.state_dict()),
             "rollouts": self.rollouts,
             "steps": model.num_timesteps,
-            "updates": model._n_updates,  # type: ignore[attr-defined]
+            "updates": model._n_updates,
             "pool": self.pool.state(),
             "best": self.watch.best,
             "rows": self.metrics_file.rows,
@@ -239,7 +239,7 @@ class SelfPlay(BaseCallback):
         self.monitor.episode_returns[:], self.monitor.episode_lengths[:] = state["monitor"]
         model._last_obs, model._last_episode_starts = state["seen"]
         model.ep_info_buffer, model.ep_success_buffer = state["episodes"], deque()  # nothing here is a success
-        model._n_updates = state["updates"]  # type: ignore[attr-defined]
+        model._n_updates = state["updates"]
         model.num_timesteps = state["steps"]
         set_random_states(state["torch"])
         np.random.set_state(state["numpy"])
@@ -312,7 +312,7 @@ def learn(model: MaskablePPO, steps: int, self_play: SelfPlay, *others: BaseCall
     with progress_bar(steps, not quiet) as bar:
 
         def job(callbacks: list[BaseCallback]) -> None:
-            model.learn(remaining, CallbackList(callbacks), log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
+            model.learn(remaining, CallbackList(callbacks), log_interval=None, reset_num_timesteps=False)
 
         try:
             list(in_thread(job, [[self_play, *others, bar]]))

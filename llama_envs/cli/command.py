@@ -40,7 +40,7 @@ def parse(
     options: type[O],
     description: str,
     argv: Sequence[str] | None = None,
-    renamed: Mapping[str, str] = {},  # noqa: B006
+    renamed: Mapping[str, str] = {},
     **defaults: Any,
 ) -> Call:
     """Parse ``<game> [options of the experiment] [options of the game]``; exits with code 2 on a mistake.

@@ -39,7 +39,7 @@ from llama_envs.policies.network import describe, load_policy, load_value, read_
 
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # Ray's workers cannot import the tests
 SMALL = {"minibatch_size": 64, "num_epochs": 1, "train_batch_size_per_learner": 200}
-TINY = ["--layers", "16", "--batch-size", "200", "--minibatch", "64", "--epochs", "1", "--num-envs", "2",
+TINY = ["--layers", "16", "--train-batch-size", "200", "--batch-size", "64", "--n-epochs", "1", "--num-envs", "2",
         "--snapshots", "1", "--snapshot-every", "1", "--checkpoint-every", "1"]  # fmt: skip
 
 
@@ -225,7 +225,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_folder: str) -> None:
     command = ["experiments.train_rllib", "lama", "--num-env-runners", "1", "--name", "x", "--num-players", "3", *TINY]
-    process = python(*command, "--steps", "600", "--deals", "0", folder=tmp_path, ray_folder=ray_folder)
+    process = python(*command, "--total-timesteps", "600", "--deals", "0", folder=tmp_path, ray_folder=ray_folder)
     folder = tmp_path / "runs" / "x"
     until = time.monotonic() + 60
     while time.monotonic() < until and process.poll() is None and not (folder / "checkpoint.json").is_file():
@@ -236,7 +236,9 @@ def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_fo
     before = json.loads((folder / "checkpoint.json").read_text())
     assert before["steps"] < 600, "the run ended before it could be killed"
     steps = 700
-    again = python(*command, "--steps", str(steps), "--deals", "5", "--resume", folder=tmp_path, ray_folder=ray_folder)
+    again = python(
+        *command, "--total-timesteps", str(steps), "--deals", "5", "--resume", folder=tmp_path, ray_folder=ray_folder
+    )
     out, errors = finish(again)
     assert again.returncode == 0, errors
     assert f"of {steps:,} decisions" in out
@@ -260,7 +262,11 @@ def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_fo
     [
         (["experiments.train_rllib", "lama", "--num-players", "9"], "num_players must be an integer from 2 to 6"),
         (["experiments.train_rllib", "lama", "--num-env-runners", "0"], "num_env_runners must be an integer from 1"),
-        (["experiments.train_rllib", "lama", "--batch-size", "200"], "minibatch must be at most the batch_size, 200"),
+        (
+            ["experiments.train_rllib", "lama", "--train-batch-size", "200"],
+            "train_batch_size must be an integer from 256",
+        ),
+        (["experiments.train_rllib", "lama", "--minibatch", "64"], "--minibatch is called --batch-size now"),
         (["experiments.train_rllib", "lama", "--name", "none", "--resume"], "there is no run"),
         (
             ["experiments.train_rllib", "lama", "--address", "127.0.0.1:1"],

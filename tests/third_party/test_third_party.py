@@ -113,9 +113,9 @@ def test_the_command_lines_know_it(installed: Path, tmp_path: Path) -> None:
     run(installed, "-m", "experiments.tournament", "kuhn", "--policies", "mc:20", "mc:2", "random", "--deals", "40",
         "--workers", "1", "--name", "kuhn", cwd=tmp_path)  # fmt: skip
     assert "mc:20" in (tmp_path / "runs" / "kuhn" / "report.md").read_text()
-    run(installed, "-m", "experiments.train", "kuhn", "--total-timesteps", "4096", "--num-envs", "64", "--n-steps", "16",
-        "--batch-size", "256", "--layers", "16", "--scripted", "random", "--deals", "50", "--name", "learner",
-        cwd=tmp_path)  # fmt: skip
+    run(installed, "-m", "experiments.train", "kuhn", "--total-timesteps", "4096", "--num-envs", "64",
+        "--n-steps", "16", "--batch-size", "256", "--layers", "16", "--scripted", "random", "--deals", "50",
+        "--name", "learner", cwd=tmp_path)  # fmt: skip
     assert (tmp_path / "runs" / "learner" / "model.zip").is_file()
     model = f"ppo:{tmp_path / 'runs' / 'learner' / 'model.zip'}"
     run(installed, "-m", "experiments.exact", "--variants", "kuhn", "--seeds", "0", "--out", str(tmp_path / "exact"),
