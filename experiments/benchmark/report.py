@@ -56,8 +56,8 @@ def _section(measured: Measured, pictures: Path) -> list[str]:
         f"`{measured.commands['table']}`",
         "",
         markdown(with_time(measured.table)),
-        f"{plural(len(measured.table.plan.tables), 'table')}, {plural(setting.deals, 'deal')}. {RAW} Raw shares are for "
-        "each seat held; "
+        f"{plural(len(measured.table.plan.tables), 'table')}, {plural(setting.deals, 'deal')}. {RAW} Raw shares are "
+        "for each seat held; "
         f"equality is {1 / setting.players:.3f}. Ratings are Bradley–Terry on the Elo scale, 0 being the median; "
         "alpha-rank is the mass of a policy in the long run where populations imitate winners. Milliseconds a decision "
         "are what a policy took; those that are one kernel (`random`, `heuristic`) play inside a compiled loop, and "
