@@ -86,10 +86,11 @@ class PolicyFile:
             )
         if (about["game"], about["version"]) != (game.name, game.version):
             raise ValueError(f"{self.source} was made for {about['game']}_v{about['version']}, not for {game.id}.")
-        there, here = about["config"], config_to_json(game.config)
-        if "history" in here and "history" not in there:  # the events come last, and this network reads none
+        later = {each.name: each.default for each in dataclasses.fields(game.config) if each.metadata.get("later")}
+        there, here = {**later, **about["config"]}, {**later, **config_to_json(game.config)}
+        if there.get("history") == 0 != here["history"]:  # the events come last, and this network reads none
             game = game.spec.make_game(dataclasses.replace(game.config, history=0))
-            del here["history"]
+            here["history"] = 0
         for field in dict.fromkeys(["num_players", *here, *there]):
             if there.get(field) != here.get(field) and (field != "reward" or part == "value"):
                 raise ValueError(

@@ -450,6 +450,15 @@ def test_rules_of_other_observations_or_actions_are_refused_by_a_field_and_not_b
 
 
 @pytest.mark.parametrize("name", GAMES)
+def test_a_policy_that_reads_a_history_is_refused_where_another_is_kept(name, tmp_path):
+    path = tmp_path / "policy.npz"
+    write_random(path, make_game(name, history=4))
+    for history in (0, 2, 5):
+        message = refusal(path, make_game(name, history=history))
+        assert message.endswith(f"with history = 4, not with {history}.")
+
+
+@pytest.mark.parametrize("name", GAMES)
 def test_another_reward_matters_to_the_value_network_alone__N03(name, tmp_path):
     path, game = tmp_path / "policy.npz", make_game(name, num_players=3, reward="score")
     write_random(path, game)
