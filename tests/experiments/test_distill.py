@@ -20,7 +20,6 @@ from llama_envs.policies import make_policy
 from llama_envs.policies.network import load_value, read_policy
 from tests.experiments.commands import call, sentence
 
-
 TINY = ["lama", "--num-players", "2", "--num-envs", "64", "--n-steps", "4", "--batch-size", "256", "--layers", "32",
         "--threads", "1", "--teacher", "mc:4"]  # fmt: skip
 

@@ -34,7 +34,6 @@ from llama_envs.policies.shipped import baseline_file
 from tests.cases import CHECKOUT
 from tests.experiments.commands import call, sentence
 
-
 SIZES = ["--num-envs", "16", "--n-steps", "8", "--batch-size", "64", "--layers", "16", "--threads", "1"]
 TINY = [
     *SIZES,
