@@ -253,12 +253,12 @@ class Batch:
         Raises:
             ValueError: an array has another shape, or names a seat or holder that is not there.
         """
+        self._check_play(who, streams, actions, asks, watched, paid)
         n = self.num_games
         watched = np.zeros(n, np.int64) if watched is None else watched
         paid = np.zeros(n, np.float32) if paid is None else paid
         asks = np.ones(int(who.max(initial=index)) + 2, np.bool_) if asks is None else asks
         memory = np.zeros((self.game.num_players, policy.memory), np.int64)
-        self._check_play(who, streams, actions, asks, watched, paid)
         before = self._visible.copy() if move and self._some_fresh else None
         arrays = (who, asks, policy.options, memory, streams, watched, paid, actions)
         plain = all(array.flags.carray for array in arrays) and [array.dtype for array in arrays] == PLAY_DTYPES
@@ -356,18 +356,17 @@ class Batch:
         return np.array(np.broadcast_to(array, (self.num_games,)), np.int64)
 
     def _check_play(
-        self, who: Any, streams: Any, actions: Any, asks: npt.NDArray[np.bool_], watched: Any, paid: Any
+        self, who: Any, streams: Any, actions: Any, asks: Any = None, watched: Any = None, paid: Any = None
     ) -> None:
         n, players = self.num_games, self.game.num_players
-        each_game = {"actions": actions, "watched": watched, "paid": paid}
-        for name, array in {"who": who, **each_game}.items():
-            shape = (n,) if name in each_game else (n, players)
-            if array.shape != shape:
+        for name, array in (("actions", actions), ("watched", watched), ("paid", paid), ("who", who)):
+            shape = (n, players) if name == "who" else (n,)
+            if array is not None and array.shape != shape:
                 raise ValueError(f"{name} must have the shape {shape}, got {array.shape}.")
         _check_streams(streams, (n, players))
-        for name, array, low, high in (("who", who, -1, len(asks) - 1), ("watched", watched, 0, players - 1)):
-            if array.min() < low or array.max() > high:
-                raise ValueError(f"{name} must lie in {low} to {high}, got {array.min()} to {array.max()}.")
+        _check_range("who", who, -1, 2**31 if asks is None else len(asks) - 1)
+        if watched is not None:
+            _check_range("watched", watched, 0, players - 1)
 
     def _check_where(self, where: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         array = np.asarray(where)
@@ -394,6 +393,12 @@ class Batch:
             f"game {illegal}: {illegal_action_message(self.game, int(actions[illegal]), self._buffers.mask[illegal])}"
             f" (player_{self.to_move[illegal]} is to move; no game has moved)."
         )
+
+
+def _check_range(name: str, array: npt.NDArray[Any], low: int, high: int) -> None:
+    least, most = array.min(), array.max()
+    if least < low or most > high:
+        raise ValueError(f"{name} must lie in {low} to {high}, got {least} to {most}.")
 
 
 def _check_streams(streams: Any, shape: tuple[int, ...]) -> None:
