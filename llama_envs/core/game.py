@@ -16,6 +16,7 @@ from llama_envs.core.compile import JIT
 from llama_envs.core.contract import MOST_OUTCOMES, Record, Rules, State, States, complete, missing
 from llama_envs.core.observation import Observation
 from llama_envs.core.spec import GameSpec
+from llama_envs.drawing.svg import text_svg
 
 
 class Renderer(Protocol):
@@ -27,9 +28,12 @@ class Renderer(Protocol):
     def picture(self, game: Game, state: State, seat: int | None) -> npt.NDArray[np.uint8]:
         """An RGB image, uint8 (height, width, 3)."""
 
+    def svg(self, game: Game, state: State, seat: int | None) -> str:
+        """One SVG document; what stands for an action that the viewer may choose has its number as ``data-action``."""
+
 
 class PlainText:
-    """Shows a game by what its seats observe, in words; there are no pictures of it."""
+    """Shows a game by what its seats observe, in words; there are no pictures of it, but for those words as SVG."""
 
     def text(self, game: Game, state: State, seat: int | None) -> str:
         """What ``seat`` (None: every seat) observes, a line for each piece."""
@@ -44,6 +48,10 @@ class PlainText:
     def picture(self, game: Game, state: State, seat: int | None) -> npt.NDArray[np.uint8]:
         """ValueError: nobody has drawn this game."""
         raise ValueError(f"{game.title} has no pictures; use render_mode='ansi'.")
+
+    def svg(self, game: Game, state: State, seat: int | None) -> str:
+        """The text as one SVG document."""
+        return text_svg(self.text(game, state, seat), game.title)
 
 
 @dataclass(frozen=True, eq=False)

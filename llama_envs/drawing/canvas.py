@@ -1,95 +1,77 @@
-"""Drawing helpers for card games, with Pillow: cards, chips, panels, fans, fitted text, and what all pictures share.
+"""What pictures of card games consist of: cards, chips, panels, fans, fitted text, and what all pictures share.
 
-Every shape is a *sprite*: an RGBA image drawn ``OVERSAMPLE`` times larger, reduced with the Lanczos filter, and kept in
-a bounded cache, so that a frame is only a few dozen pastes. Pillow is imported when the first :class:`Canvas` is made.
-Lengths are pixels of the finished frame; a ``Symbol`` is a text or a function that draws with a :class:`Pen`.
+A :class:`Canvas` collects the description of a picture (:mod:`~llama_envs.drawing.shapes`). Lengths are pixels of the
+finished picture; a ``Symbol`` is a text or a function that draws with a :class:`~llama_envs.drawing.shapes.Pen`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from llama_envs.drawing.shapes import (
+    Box,
+    Choice,
+    Clipped,
+    Color,
+    Drawing,
+    Ellipse,
+    Letters,
+    Lines,
+    Panel,
+    Part,
+    Pen,
+    Picture,
+    Placed,
+    Shape,
+    Sprite,
+    Symbol,
+    Turned,
+    Wedge,
+    Words,
+    mix,
+)
+from llama_envs.drawing.text import CAPITALS, OVERSAMPLE, SMALLEST_TEXT, base_line, fit, text_width, weight
 
-if TYPE_CHECKING:
-    from PIL import Image, ImageDraw, ImageFont
-
-OVERSAMPLE = 4
-SMALLEST_TEXT = 12
-CAPITALS = 0.7  # height of a capital letter, as a part of the text size
 CARD_SHAPE = 0.7  # width of a card, as a part of its height
 BAND_EDGE = 1.7  # how far a band of rules stays from the edge of its card, as a part of ``card_edge``
 BAND_PAD = 0.4  # how far its text stays from the edge of the band, as a part of the text size
 
-Color = tuple[int, int, int]
 WHITE: Color = (255, 255, 255)
 INK: Color = (24, 28, 38)
 PAPER: Color = (252, 250, 245)
-SHADE = (0, 0, 0, 110)
+SHADE: Color = (0, 0, 0)
+SHADE_OPACITY = 110
 
-
-class Pen:
-    """Draws in a unit square (x to the right, y downwards) that lies somewhere on an image."""
-
-    def __init__(self, draw: ImageDraw.ImageDraw, left: float, top: float, side: float) -> None:
-        self._draw, self._left, self._top, self._side = draw, left, top, side
-
-    def _place(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-        return [(self._left + x * self._side, self._top + y * self._side) for x, y in points]
-
-    def ellipse(self, x0: float, y0: float, x1: float, y1: float, fill: Color) -> None:
-        """A filled ellipse in the box from (x0, y0) to (x1, y1)."""
-        self._draw.ellipse(self._place([(x0, y0), (x1, y1)]), fill=fill)
-
-    def polygon(self, points: Sequence[tuple[float, float]], fill: Color) -> None:
-        """A filled polygon."""
-        self._draw.polygon(self._place(points), fill=fill)
-
-    def stroke(self, points: Sequence[tuple[float, float]], width: float, fill: Color) -> None:
-        """A line with round joints and ends."""
-        self._draw.line(self._place(points), fill=fill, width=round(width * self._side))
-        for x, y in points:
-            self.ellipse(x - width / 2, y - width / 2, x + width / 2, y + width / 2, fill)
-
-
-Art = Callable[[Pen], None]
-Symbol: TypeAlias = "str | Art"
-
-
-# ----------------------------------------------------------------------------------------------------------- the frame
+# ---------------------------------------------------------------------------------------------------------- the canvas
 
 
 class Canvas:
-    """One frame.
+    """A picture in the making.
 
     Args:
         width, height: pixels.
         color: of the background.
-
-    Raises:
-        ImportError: Pillow is not installed.
     """
 
     def __init__(self, width: int, height: int, color: Color) -> None:
-        try:
-            from PIL import Image
-        except ImportError as error:
-            raise ImportError("drawing a picture needs Pillow: pip install llama-envs[render]") from error
-        self.width, self.height = width, height
-        self._image = Image.new("RGB", (width, height), color)
+        self.width, self.height, self._color = width, height, color
+        self._parts: list[Part] = []
 
-    def paste(self, x: float, y: float, sprite: Image.Image) -> None:
+    def picture(self) -> Picture:
+        """What was put on the canvas so far."""
+        return Picture(self.width, self.height, self._color, tuple(self._parts))
+
+    def paste(self, x: float, y: float, sprite: Sprite) -> None:
         """Put a sprite with its top left corner at (x, y)."""
-        self._image.paste(sprite, (round(x), round(y)), sprite)
+        self._parts.append(Placed(round(x), round(y), sprite))
 
     def panel(
         self,
-        x: int,
-        y: int,
+        x: float,
+        y: float,
         width: int,
         height: int,
         fill: Color | None,
@@ -98,7 +80,7 @@ class Canvas:
         thickness: int = 2,
     ) -> None:
         """A rounded rectangle, filled or only its outline."""
-        self.paste(x, y, rounded(width, height, radius, fill, outline, thickness))
+        self._parts.append(Panel(round(x), round(y), width, height, radius, fill, outline, thickness))
 
     def text(
         self,
@@ -118,10 +100,12 @@ class Canvas:
         """
         if width is not None:
             text, size = fit(text, size, width, bold)
-        line = _line(text, size, bold)
-        start = x - line.advance * {"left": 0.0, "centre": 0.5, "right": 1.0}[align]
-        self._image.paste(color, (round(start + line.left), round(y + line.top)), line.mask)
-        return line.advance
+        across = text_width(text, size, bold)
+        start = x - across * {"left": 0.0, "centre": 0.5, "right": 1.0}[align]
+        line = base_line(size)
+        top = round(y + (size * CAPITALS / 2 - line))
+        self._parts.append(Words(round(start), top + line, text, size, color, bold, across))
+        return across
 
     def pill(
         self,
@@ -138,184 +122,58 @@ class Canvas:
         height = height or round(size * 1.55)
         if width is not None:
             text, size = fit(text, size, width - height * 0.7, bold=True)
-        across = round(_line(text, size, True).advance + height * 0.7)
-        self.paste(x, y - height / 2, rounded(across, height, height // 2, fill))
+        across = round(text_width(text, size, True) + height * 0.7)
+        self.panel(x, y - height / 2, across, height, fill, height // 2)
         self.text(x + across / 2, y, text, size, color, "centre", bold=True)
         return across
 
-    def pixels(self) -> npt.NDArray[np.uint8]:
-        """The frame so far as a new array, uint8 (height, width, 3)."""
-        return np.array(self._image, np.uint8)
+    @contextmanager
+    def choice(self, action: int | None, name: str, kind: str) -> Iterator[None]:
+        """What is drawn meanwhile stands for an action that the viewer may choose, if there is one.
 
-
-# ---------------------------------------------------------------------------------------------------------------- text
-
-
-class _Line(NamedTuple):
-    mask: Image.Image
-    left: float
-    top: float
-    advance: float
-
-
-@lru_cache(maxsize=64)
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    from PIL import ImageFont
-
-    return ImageFont.load_default(size=size)
-
-
-@lru_cache(maxsize=2048)
-def _line(text: str, size: int, bold: bool) -> _Line:
-    """The mask of a line of text, where it lies relative to its start and the middle of its capitals, and its width."""
-    from PIL import Image, ImageDraw
-
-    font = _font(size * OVERSAMPLE)
-    stroke = max(1, round(size * OVERSAMPLE / 44)) if bold else 0
-    starts = [font.getlength(text[:k]) + 1.5 * stroke * k for k in range(len(text) + 1)]
-    pad = OVERSAMPLE * 2
-    across, down = (-(-round(length) // OVERSAMPLE) for length in (starts[-1] + 2 * pad, size * OVERSAMPLE * 1.4))
-    baseline = round(size * OVERSAMPLE * 1.05)
-    large = Image.new("L", (across * OVERSAMPLE, down * OVERSAMPLE))
-    draw = ImageDraw.Draw(large)
-    for start, letter in zip(starts, text, strict=False):  # the font has one weight: bold is a stroke and wider spacing
-        draw.text((pad + start, baseline), letter, 255, font, "ls", stroke_width=stroke)
-    mask = large.resize((across, down), Image.Resampling.LANCZOS)
-    top = size * CAPITALS / 2 - baseline / OVERSAMPLE
-    return _Line(mask, -pad / OVERSAMPLE, top, starts[-1] / OVERSAMPLE)
-
-
-def text_width(text: str, size: int, bold: bool = False) -> float:
-    """Width of a line of text."""
-    return _line(text, size, bold).advance
-
-
-def fit(text: str, size: int, width: float, bold: bool = False) -> tuple[str, int]:
-    """The text and the size, at most ``size``, that fit in ``width``; longer text ends in an ellipsis."""
-    while size > SMALLEST_TEXT and text_width(text, size, bold) > width:
-        size -= 1
-    if text_width(text, size, bold) <= width:
-        return text, size
-    while text and text_width(text + "…", size, bold) > width:
-        text = text[:-1]
-    return text + "…", size
+        Args:
+            action: its number; None for no such action.
+            name: of the action, for people.
+            kind: what is drawn, in a word: "card" or "button".
+        """
+        before = len(self._parts)
+        yield
+        if action is not None:
+            self._parts[before:] = [Choice(action, name, kind, tuple(self._parts[before:]))]
 
 
 # ------------------------------------------------------------------------------------------------------------- sprites
 
 
-class _Sketch:
-    """A sprite in the making, ``OVERSAMPLE`` times larger than it will be."""
-
-    def __init__(self, width: int, height: int) -> None:
-        from PIL import Image, ImageDraw
-
-        self.size = width, height
-        self.image = Image.new("RGBA", (width * OVERSAMPLE, height * OVERSAMPLE), (0, 0, 0, 0))
-        self.draw = ImageDraw.Draw(self.image)
-
-    def rounded(
-        self,
-        inset: float,
-        radius: float,
-        fill: Color | tuple[int, int, int, int] | None,
-        outline: Color | tuple[int, int, int, int] | None = None,
-        thickness: float = 0,
-    ) -> None:
-        """A rounded rectangle that keeps ``inset`` from each edge."""
-        width, height = self.size
-        box = (
-            inset * OVERSAMPLE,
-            inset * OVERSAMPLE,
-            (width - inset) * OVERSAMPLE - 1,
-            (height - inset) * OVERSAMPLE - 1,
-        )
-        self.draw.rounded_rectangle(box, radius * OVERSAMPLE, fill, outline, round(thickness * OVERSAMPLE))
-
-    def disc(self, x: float, y: float, size: float, fill: Color) -> None:
-        """A filled circle around (x, y)."""
-        box = [(x - size / 2), (y - size / 2), (x + size / 2), (y + size / 2)]
-        self.draw.ellipse([at * OVERSAMPLE for at in box], fill)
-
-    def symbol(self, symbol: Symbol, x: float, y: float, size: float, color: Color) -> None:
-        """A text whose capitals, or a drawing whose square, are centred on (x, y); ``size`` is their height."""
-        if callable(symbol):
-            corner = [(at - size / 2) * OVERSAMPLE for at in (x, y)]
-            symbol(Pen(self.draw, corner[0], corner[1], size * OVERSAMPLE))
-            return
-        font = _font(round(size / CAPITALS * OVERSAMPLE))
-        stroke = round(size * OVERSAMPLE / 36)
-        place = (x * OVERSAMPLE, (y + size / 2) * OVERSAMPLE)
-        self.draw.text(place, symbol, color, font, "ms", stroke_width=stroke, stroke_fill=color)
-
-    def text(self, text: str, x: float, y: float, size: int, color: Color, align: str, bold: bool) -> None:
-        """A line of text, its capitals centred on ``y``, that begins ("l") or ends ("r") at ``x``."""
-        font = _font(size * OVERSAMPLE)
-        stroke = max(1, round(size * OVERSAMPLE / 44)) if bold else 0
-        place = (x * OVERSAMPLE, (y + size * CAPITALS / 2) * OVERSAMPLE)
-        self.draw.text(place, text, color, font, align + "s", stroke_width=stroke, stroke_fill=color)
-
-    def done(self, fade: tuple[Color, float] | None = None) -> Image.Image:
-        """The sprite; ``fade`` mixes it with a part of a color."""
-        from PIL import Image
-
-        image = self.image.resize(self.size, Image.Resampling.LANCZOS)
-        if fade is not None:
-            mixed = Image.blend(image.convert("RGB"), Image.new("RGB", self.size, fade[0]), fade[1]).convert("RGBA")
-            mixed.putalpha(image.getchannel("A"))
-            return mixed
-        return image
+def _disc(x: float, y: float, size: float, fill: Color) -> Ellipse:
+    """A filled circle around (x, y)."""
+    return Ellipse(x - size / 2, y - size / 2, x + size / 2, y + size / 2, fill)
 
 
-@lru_cache(maxsize=256)
-def rounded(
-    width: int,
-    height: int,
-    radius: int,
-    fill: Color | None,
-    outline: Color | None = None,
-    thickness: int = 2,
-) -> Image.Image:
-    """A rounded rectangle, filled or only its outline; a large one is a small one, stretched between its corners."""
-    corner = radius + thickness
-    across, down = min(width, 2 * corner + 1), min(height, 2 * corner + 1)
-    sketch = _Sketch(across, down)
-    sketch.rounded(0, radius, fill, outline, thickness if outline else 0)
-    return _stretched(_stretched(sketch.done(), (width, down), corner), (width, height), corner)
+def _symbol(symbol: Symbol, x: float, y: float, size: float) -> Shape:
+    """A text whose capitals, or a drawing whose square, are centred on (x, y); ``size`` is their height."""
+    if callable(symbol):
+        return Drawing(symbol, x - size / 2, y - size / 2, size)
+    return Letters(x, y + size / 2, symbol, size / CAPITALS, WHITE, size / 36, "m")
 
 
-def _stretched(image: Image.Image, size: tuple[int, int], corner: int) -> Image.Image:
-    """The image made larger along one axis by repeating the row or column that follows the first ``corner`` ones."""
-    from PIL import Image
-
-    if image.size == size:
-        return image
-    out = Image.new("RGBA", size)
-    (old_x, old_y), (new_x, new_y) = image.size, size
-    axis = 0 if new_x > old_x else 1
-    line = (corner, 0, corner + 1, old_y) if axis == 0 else (0, corner, old_x, corner + 1)
-    out.paste(image.crop(line).resize(size, Image.Resampling.NEAREST))
-    head = (corner, old_y) if axis == 0 else (old_x, corner)
-    out.paste(image.crop((0, 0, *head)))
-    out.paste(image.crop((old_x - head[0], old_y - head[1], old_x, old_y)), (new_x - head[0], new_y - head[1]))
-    return out
+def _text(text: str, x: float, y: float, size: int, color: Color, align: str, bold: bool) -> Letters:
+    """A line of text, its capitals centred on ``y``, that begins ("l") or ends ("r") at ``x``."""
+    return Letters(x, y + size * CAPITALS / 2, text, size, color, weight(size, bold), align)
 
 
 @lru_cache(maxsize=64)
-def icon(size: int, art: Art) -> Image.Image:
+def icon(size: int, symbol: Symbol) -> Sprite:
     """A drawing by itself."""
-    sketch = _Sketch(size, size)
-    sketch.symbol(art, size / 2, size / 2, size, WHITE)
-    return sketch.done()
+    return Sprite(size, size, (_symbol(symbol, size / 2, size / 2, size),))
 
 
 @lru_cache(maxsize=64)
-def tile(size: int, color: Color, symbol: Symbol) -> Image.Image:
+def tile(size: int, color: Color, symbol: Symbol) -> Sprite:
     """A small rounded square with a symbol: a kind of card, in a legend or the head of a column."""
-    sketch = _Sketch(size, size)
-    sketch.rounded(0, size * 0.24, color)
-    sketch.symbol(symbol, size / 2, size / 2, size * (0.8 if callable(symbol) else 0.5), WHITE)
-    return sketch.done()
+    part = 0.8 if callable(symbol) else 0.5
+    face = _symbol(symbol, size / 2, size / 2, size * part)
+    return Sprite(size, size, (Box(0, 0, size, size, size * 0.24, color), face))
 
 
 @lru_cache(maxsize=512)
@@ -325,7 +183,7 @@ def card(
     index: Symbol,
     centre: Symbol | None = None,
     fade: tuple[Color, float] | None = None,
-) -> Image.Image:
+) -> Sprite:
     """A card face.
 
     Args:
@@ -336,18 +194,16 @@ def card(
         fade: a color and how much of it is mixed in, for a card that is out of play.
     """
     width = card_width(height)
-    sketch = _blank(width, height, color)
+    shapes = _blank(width, height, color)
     small = index_size(height)
     at = index_left(height)
-    for _ in range(2):
-        size = small * 1.35 if callable(index) else small
-        sketch.symbol(index, at + small * 0.35, at + small * 0.55, size, WHITE)
-        _turn(sketch)
+    corner = _symbol(index, at + small * 0.35, at + small * 0.55, small * 1.35 if callable(index) else small)
+    shapes += [corner, Turned((corner,))]
     if not callable(centre or index):
-        sketch.disc(width / 2, height / 2, width * 0.7, mix(color, WHITE, 0.16))
+        shapes.append(_disc(width / 2, height / 2, width * 0.7, mix(color, WHITE, 0.16)))
     big = width * 0.78 if callable(centre or index) else height * 0.34
-    sketch.symbol(centre or index, width / 2, height * 0.5, big, WHITE)
-    return sketch.done(fade)
+    shapes.append(_symbol(centre or index, width / 2, height * 0.5, big))
+    return Sprite(width, height, tuple(shapes), fade)
 
 
 @lru_cache(maxsize=512)
@@ -359,7 +215,7 @@ def rules_card(
     rules: tuple[tuple[tuple[str, str], ...], ...],
     size: int,
     fade: tuple[Color, float] | None = None,
-) -> Image.Image:
+) -> Sprite:
     """The face of a card that says what it pays: a large symbol over a band of paper with its rules.
 
     Args:
@@ -370,106 +226,84 @@ def rules_card(
         size: of the text of the rules.
         fade: as for :func:`card`.
     """
-    sketch = _blank(width, height, color)
+    shapes = _blank(width, height, color)
     edge = card_edge(height)
     step, pad = round(size * 1.3), size * 0.3
     left, right, bottom = edge * BAND_EDGE, width - edge * BAND_EDGE, height - edge * BAND_EDGE
     top = bottom - step * sum(map(len, rules)) - pad * (1 + len(rules))
-    box = tuple(at * OVERSAMPLE for at in (left, top, right, bottom))
-    sketch.draw.rounded_rectangle(box, round(height * 0.045) * OVERSAMPLE, PAPER)
+    last = 1 / OVERSAMPLE
+    shapes.append(Box(left, top, right + last, bottom + last, round(height * 0.045), PAPER))
     middle = (edge + top) / 2
     big = min(height * 0.34, (top - edge) * 0.6)
-    sketch.disc(width / 2, middle, min(big * 1.55, top - edge * 1.6), mix(color, WHITE, 0.16))
-    sketch.symbol(symbol, width / 2, middle, big, WHITE)
+    shapes.append(_disc(width / 2, middle, min(big * 1.55, top - edge * 1.6), mix(color, WHITE, 0.16)))
+    shapes.append(_symbol(symbol, width / 2, middle, big))
     y = top + pad
     for k, rule in enumerate(rules):
         if k:
-            line = tuple(at * OVERSAMPLE for at in (left + size / 2, y - pad / 2, right - size / 2, y - pad / 2))
-            sketch.draw.line(line, mix(PAPER, INK, 0.2), OVERSAMPLE)
+            line = (left + size / 2, y - pad / 2), (right - size / 2, y - pad / 2)
+            shapes.append(Lines((line,), 1, mix(PAPER, INK, 0.2)))
         for text, price in rule:
-            sketch.text(text, left + size * BAND_PAD, y + step / 2, size, INK, "l", False)
-            sketch.text(price, right - size * BAND_PAD, y + step / 2, size, INK, "r", True)
+            shapes.append(_text(text, left + size * BAND_PAD, y + step / 2, size, INK, "l", False))
+            shapes.append(_text(price, right - size * BAND_PAD, y + step / 2, size, INK, "r", True))
             y += step
         y += pad
-    return sketch.done(fade)
+    return Sprite(width, height, tuple(shapes), fade)
 
 
-def _blank(width: int, height: int, color: Color) -> _Sketch:
+def _blank(width: int, height: int, color: Color) -> list[Shape]:
     """A card without anything on it: ``color`` within an edge of paper."""
-    sketch = _Sketch(width, height)
-    corner = height * 0.085
-    sketch.rounded(0, corner, PAPER, SHADE, max(0.75, height * 0.008))
-    sketch.rounded(card_edge(height), corner * 0.7, color)
-    return sketch
+    line = max(0.75, height * 0.008)
+    edge = Box(0, 0, width, height, height * 0.085, PAPER, SHADE, line, SHADE_OPACITY)
+    return [edge, _inner(width, height, color)]
 
 
-def _turn(sketch: _Sketch) -> None:
-    """Turn a card by half, to draw the other corner."""
-    from PIL import Image, ImageDraw
-
-    sketch.image = sketch.image.transpose(Image.Transpose.ROTATE_180)
-    sketch.draw = ImageDraw.Draw(sketch.image)
+def _inner(width: int, height: int, color: Color) -> Box:
+    """The colored part of a card."""
+    edge = card_edge(height)
+    return Box(edge, edge, width - edge, height - edge, height * 0.085 * 0.7, color)
 
 
 @lru_cache(maxsize=64)
 def card_back(
     height: int,
     color: Color,
-    emblem: Art | None = None,
+    emblem: Symbol | None = None,
     fade: tuple[Color, float] | None = None,
     width: int | None = None,
-) -> Image.Image:
+) -> Sprite:
     """The back of a card: a lattice in lighter and darker ``color``, with an emblem on it."""
-    from PIL import Image, ImageChops, ImageDraw
-
     width = width or card_width(height)
-    edge, corner = card_edge(height), height * 0.085
-    sketch = _blank(width, height, color)
-    inner = _Sketch(width, height)
-    inner.rounded(edge, corner * 0.7, color)
-    lattice = Image.new("RGBA", inner.image.size, (0, 0, 0, 0))
-    draw = ImageDraw.Draw(lattice)
-    light = (*mix(color, WHITE, 0.28), 255)
-    across, down = inner.image.size
-    step = across / 6
-    for k in range(-12, 24):
-        draw.line(((k * step, 0), (k * step + down, down)), light, round(height * 0.008 * OVERSAMPLE))
-        draw.line(((k * step, 0), (k * step - down, down)), light, round(height * 0.008 * OVERSAMPLE))
-    lattice.putalpha(ImageChops.multiply(lattice.getchannel("A"), inner.image.getchannel("A")))
-    sketch.image.alpha_composite(lattice)
+    step = width / 6
+    ends = [(k * step, k * step + slope * height) for k in range(-12, 24) for slope in (1, -1)]
+    lattice = tuple(
+        ((top, 0.0), (bottom, float(height)))
+        for top, bottom in ends
+        if max(top, bottom) > -step and min(top, bottom) < width + step
+    )
+    lines = Lines(lattice, height * 0.008, mix(color, WHITE, 0.28))
+    shapes = [*_blank(width, height, color), Clipped(_inner(width, height, color), lines)]
     if emblem is not None:
         size = min(width, card_width(height))
-        sketch.disc(width / 2, height / 2, size * 0.56, PAPER)
-        sketch.disc(width / 2, height / 2, size * 0.51, color)
-        sketch.symbol(emblem, width / 2, height / 2, size * 0.4, WHITE)
-    return sketch.done(fade)
+        shapes += [_disc(width / 2, height / 2, size * part, fill) for part, fill in ((0.56, PAPER), (0.51, color))]
+        shapes.append(_symbol(emblem, width / 2, height / 2, size * 0.4))
+    return Sprite(width, height, tuple(shapes), fade)
 
 
 @lru_cache(maxsize=32)
-def chip(size: int, color: Color) -> Image.Image:
+def chip(size: int, color: Color) -> Sprite:
     """A round chip with marks on its rim."""
-    sketch = _Sketch(size, size)
     light = sum(color) > 384
     mark = mix(color, INK, 0.72) if light else mix(color, WHITE, 0.78)
     line = mix(color, INK, 0.45) if light else mix(color, WHITE, 0.45)
-    middle, edge = size / 2, size * 0.04 * OVERSAMPLE
-    sketch.disc(middle, middle, size, line)
-    sketch.disc(middle, middle, size * 0.92, color)
-    for k in range(6):
-        end = size * OVERSAMPLE - edge
-        sketch.draw.pieslice((edge, edge, end, end), 60 * k - 11, 60 * k + 11, mark)
-    sketch.disc(middle, middle, size * 0.62, line)
-    sketch.disc(middle, middle, size * 0.56, color)
-    return sketch.done()
+    near = size * 0.04
+    far = size - near
+    shapes: list[Shape] = [_disc(size / 2, size / 2, size * part, fill) for part, fill in ((1, line), (0.92, color))]
+    shapes += [Wedge(near, near, far, far, 60 * k - 11, 60 * k + 11, mark) for k in range(6)]
+    shapes += [_disc(size / 2, size / 2, size * part, fill) for part, fill in ((0.62, line), (0.56, color))]
+    return Sprite(size, size, tuple(shapes))
 
 
 # ------------------------------------------------------------------------------------------------------------- measures
-
-
-def mix(color: Color, other: Color, part: float) -> Color:
-    """``color`` with a part, 0 to 1, of another one."""
-    red, green, blue = (round(a + (b - a) * part) for a, b in zip(color, other, strict=True))
-    return red, green, blue
 
 
 def card_width(height: int) -> int:
@@ -602,16 +436,17 @@ def draw_header(canvas: Canvas, title: str, facts: Sequence[str], viewer: str | 
     canvas.text(canvas.width - MARGIN, y, f"seen by {viewer}" if viewer else "all cards open", 18, SOFT, "right")
 
 
-def draw_footer(canvas: Canvas, status: str, over: bool, actions: Sequence[str]) -> None:
-    """Who must do what, or how the game ended."""
+def draw_footer(canvas: Canvas, status: str, over: bool, actions: Sequence[tuple[str, int | None]]) -> None:
+    """Who must do what, or how the game ended; actions have a name and, where the viewer may choose it, a number."""
     top = canvas.height - MARGIN - FOOTER
     canvas.panel(MARGIN, top, canvas.width - 2 * MARGIN, FOOTER, BAR, 14)
     y = top + FOOTER / 2
     x, end = MARGIN + 20.0, canvas.width - MARGIN - 20.0
     x += 20 + canvas.text(x, y, status, 18, GOLD if over else BRIGHT, bold=True, width=end - x)
     width = (end - x) / max(1, len(actions)) - 10
-    for action in actions:
-        x += 10 + canvas.pill(x, y, action, 15, INK, GOLD, 28, width)
+    for name, action in actions:
+        with canvas.choice(action, name, "button"):
+            x += 10 + canvas.pill(x, y, name, 15, INK, GOLD, 28, width)
 
 
 def draw_points(

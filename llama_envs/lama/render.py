@@ -8,9 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from llama_envs.core.game import Game
 from llama_envs.drawing.canvas import (
     BACK,
@@ -35,8 +32,6 @@ from llama_envs.drawing.canvas import (
     WHITE,
     WIDTH,
     Canvas,
-    Color,
-    Symbol,
     card,
     card_back,
     card_width,
@@ -47,11 +42,11 @@ from llama_envs.drawing.canvas import (
     fan,
     llama,
     llama_head,
-    mix,
     names_together,
-    rounded,
     tile,
 )
+from llama_envs.drawing.renderer import DrawnTable
+from llama_envs.drawing.shapes import Color, Picture, Symbol, mix
 from llama_envs.lama.state import DEAL, DRAW, EXCHANGE, NOTHING, RETURN, STARTER, TURN
 
 # -------------------------------------------------------------------------------------------------- what may be drawn
@@ -92,6 +87,7 @@ class VisibleTable:
     target: int
     status: str
     actions: tuple[str, ...]  # what may be decided now
+    decides: bool  # whether the viewer may decide it
     playable: frozenset[int]  # ranks that the seat to move may play, if the viewer sees its hand
 
     @property
@@ -152,6 +148,7 @@ def visible_table(game: Game, state: Any, seat: int | None) -> VisibleTable:
         target=game.config.target_score,
         status=_status(game, state, totals),
         actions=tuple(actions),
+        decides=sees_mover,
         playable=frozenset(a for a in legal if a < len(ranks)) if sees_mover else frozenset(),
     )
 
@@ -262,7 +259,7 @@ def _kind(rank: int, ranks: tuple[str, ...]) -> _Kind:
     return _Kind(CARD_COLORS[rank], ranks[rank], ranks[rank])
 
 
-def _picture(game: Game, table: VisibleTable) -> npt.NDArray[np.uint8]:
+def _picture(game: Game, table: VisibleTable) -> Picture:
     height = HEIGHTS[game.num_players]
     canvas = Canvas(WIDTH, height, GROUND)
     facts = (f"round {table.round}", table.phase, f"target {table.target}")
@@ -275,8 +272,9 @@ def _picture(game: Game, table: VisibleTable) -> npt.NDArray[np.uint8]:
     for i, seat in enumerate(table.seats):
         y = round(top + i * step)
         _draw_seat(canvas, table, seat, left, y, WIDTH - MARGIN - left, round(top + (i + 1) * step) - GAP - y)
-    draw_footer(canvas, table.status, table.over, table.actions)
-    return canvas.pixels()
+    actions = [(name, game.action_id(name) if table.decides else None) for name in table.actions]
+    draw_footer(canvas, table.status, table.over, actions)
+    return canvas.picture()
 
 
 def _draw_felt(canvas: Canvas, table: VisibleTable, top: int, height: int) -> None:
@@ -299,7 +297,7 @@ def _draw_felt(canvas: Canvas, table: VisibleTable, top: int, height: int) -> No
                 sprite = card(tall, kind.color, kind.index, kind.centre)
             canvas.paste(x + 2 * (pile - 1 - k), y + 2 * (pile - 1 - k), sprite)
         if not pile:
-            canvas.paste(x, y, rounded(wide, tall, round(tall * 0.085), None, FELT_EDGE, 3))
+            canvas.panel(x, y, wide, tall, None, round(tall * 0.085), FELT_EDGE, 3)
         canvas.text(middle, y + tall + 24, f"{name} {count}", 18, BRIGHT, "centre", bold=True)
     y = top + height - space - legend
     step = min(44.0, (FELT_WIDTH - 96 - 16) / len(table.ranks))
@@ -354,23 +352,25 @@ def _draw_hand(
         ranks = [rank for rank, count in enumerate(seat.hand) for _ in range(count)]
     top = y + (height - tall) // 2
     if not ranks:
-        canvas.paste(x, top, rounded(card_width(tall), tall, round(tall * 0.085), None, mix(ground, WHITE, 0.15), 2))
+        canvas.panel(x, top, card_width(tall), tall, None, round(tall * 0.085), mix(ground, WHITE, 0.15))
     for rank, place in zip(ranks, fan(ranks, tall, width), strict=True):
         if rank < 0:
             canvas.paste(x + place, top, card_back(tall, BACK, llama_head, fade))
             continue
         kind = _kind(rank, table.ranks)
         at = top + raised // 2
-        if seat.to_move and rank in table.playable:
-            at -= raised
-            canvas.paste(x + place - 3, at - 3, rounded(card_width(tall) + 6, tall + 6, round(tall * 0.085) + 3, GOLD))
-        canvas.paste(x + place, at, card(tall, kind.color, kind.index, kind.centre, fade))
+        playable = seat.to_move and rank in table.playable
+        with canvas.choice(rank if playable else None, f"play {table.ranks[rank]}", "card"):
+            if playable:
+                at -= raised
+                canvas.panel(x + place - 3, at - 3, card_width(tall) + 6, tall + 6, GOLD, round(tall * 0.085) + 3)
+            canvas.paste(x + place, at, card(tall, kind.color, kind.index, kind.centre, fade))
 
 
 # -------------------------------------------------------------------------------------------------------------- public
 
 
-class LamaRenderer:
+class LamaRenderer(DrawnTable):
     """Draws one game of L.L.A.M.A.; ``state`` is one record of ``Batch.state`` and is only read."""
 
     def text(self, game: Game, state: Any, seat: int | None) -> str:
@@ -382,10 +382,6 @@ class LamaRenderer:
         """
         return _text(game, visible_table(game, state, seat))
 
-    def picture(self, game: Game, state: Any, seat: int | None) -> npt.NDArray[np.uint8]:
-        """The same as an RGB image, uint8 (height, width, 3), a new array; its size depends on ``num_players`` alone.
-
-        Raises:
-            ImportError: Pillow is not installed (``pip install llama-envs[render]``).
-        """
+    def describe(self, game: Game, state: Any, seat: int | None) -> Picture:
+        """The same as a picture; its size depends on ``num_players`` alone."""
         return _picture(game, visible_table(game, state, seat))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,33 +36,27 @@ from llama_envs.drawing.canvas import (
     PANEL,
     PANEL_OUT,
     PANEL_TURN,
-    SMALLEST_TEXT,
     SOFT,
     WHITE,
     WIDTH,
     Canvas,
-    Color,
-    Pen,
     card_back,
     draw_footer,
     draw_header,
     draw_points,
     icon,
     llama_head,
-    mix,
     names_together,
-    rounded,
     rules_card,
     rules_width,
-    text_width,
     tile,
 )
+from llama_envs.drawing.renderer import DrawnTable
+from llama_envs.drawing.shapes import Color, Pen, Picture, Sprite, mix
+from llama_envs.drawing.text import SMALLEST_TEXT, text_width
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, LlamaLlamaConfig
 from llama_envs.llama_llama.deck import LETTERS, Card, Deck, Rule, score_hands
 from llama_envs.llama_llama.state import DEAL, DUMMY_DRAW, DUMMY_SEAT, GOALS, NOTHING
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 ORDINALS = ("1st", "2nd", "3rd", "4th")
 Kinds = tuple[int, ...]
@@ -454,7 +448,7 @@ def dot(pen: Pen) -> None:
     pen.ellipse(0.25, 0.25, 0.75, 0.75, GROUND)
 
 
-def _picture(game: Game, table: VisibleTable) -> npt.NDArray[np.uint8]:
+def _picture(game: Game, table: VisibleTable) -> Picture:
     canvas = Canvas(WIDTH, HEIGHT, GROUND)
     facts = (f"round {table.round} of {table.num_rounds}", table.phase, f"target {table.target}")
     draw_header(canvas, game.title, facts, table.viewer)
@@ -473,8 +467,8 @@ def _picture(game: Game, table: VisibleTable) -> npt.NDArray[np.uint8]:
     left = MARGIN + LANE
     for k, hand in enumerate(table.hands):
         _draw_hand(canvas, table, hand, left, round(top + k * step), WIDTH - MARGIN - left, tall)
-    draw_footer(canvas, table.status, table.over, table.actions)
-    return canvas.pixels()
+    draw_footer(canvas, table.status, table.over, list(zip(table.actions, sorted(table.choices), strict=True)))
+    return canvas.picture()
 
 
 def _draw_display(
@@ -484,7 +478,7 @@ def _draw_display(
     wide, tall = GOAL
     y = top + (BAND - tall) // 2
     if display.current:
-        canvas.paste(x - 4, y - 4, rounded(wide + 8, tall + 8, round(tall * 0.085) + 4, GOLD))
+        canvas.panel(x - 4, y - 4, wide + 8, tall + 8, GOLD, round(tall * 0.085) + 4)
     if display.goal is not None:
         canvas.paste(
             x, y, _face(deck.cards[display.goal], GOAL, GOAL_RULES, None if display.revealed else (FELT, 0.45))
@@ -492,7 +486,7 @@ def _draw_display(
     elif display.placed:
         canvas.paste(x, y, card_back(tall, BACK, llama_head, None, wide))
     else:
-        canvas.paste(x, y, rounded(wide, tall, round(tall * 0.085), None, FELT_EDGE, 3))
+        canvas.panel(x, y, wide, tall, None, round(tall * 0.085), FELT_EDGE, 3)
     pale = mix(FELT, WHITE, 0.7)
     at, rest = x + wide + 14, width - wide - 14
     here = at + 10 + canvas.text(at, y + 15, display.name, 26, GOLD if display.current else BRIGHT, bold=True)
@@ -584,14 +578,18 @@ def _draw_cards(canvas: Canvas, table: VisibleTable, hand: Hand, ground: Color, 
         return
     goal_x = x + STEP * 7 + 48
     for kind in hand.kept:
-        out = hand.chooses and kind not in table.choices
-        canvas.paste(x, y, _face(table.deck.cards[kind], CARD, RULES, (ground, 0.5) if out else dim))
+        possible = kind in table.choices
+        fade = (ground, 0.5) if hand.chooses and not possible else dim
+        with canvas.choice(
+            kind if hand.chooses and possible else None, f"choose {table.deck.kind_names[kind]}", "card"
+        ):
+            canvas.paste(x, y, _face(table.deck.cards[kind], CARD, RULES, fade))
         x += STEP
     if hand.picks:
         canvas.paste(x + 3, y + tall / 2 - 9, icon(18, arrow_right))
         x += 24
     for kind in hand.picks:
-        canvas.paste(x - 3, y - 3, rounded(wide + 6, tall + 6, round(tall * 0.085) + 3, GOLD))
+        canvas.panel(x - 3, y - 3, wide + 6, tall + 6, GOLD, round(tall * 0.085) + 3)
         canvas.paste(x, y, _face(table.deck.cards[kind], CARD, RULES))
         x += STEP
     if hand.goal is not None:
@@ -601,7 +599,7 @@ def _draw_cards(canvas: Canvas, table: VisibleTable, hand: Hand, ground: Color, 
 
 
 @lru_cache(maxsize=512)
-def _face(card: Card, measures: tuple[int, int], text: int, fade: tuple[Color, float] | None = None) -> Image.Image:
+def _face(card: Card, measures: tuple[int, int], text: int, fade: tuple[Color, float] | None = None) -> Sprite:
     """A card with its letter and two rules, in text of size ``text``, or a smaller one where that saves a line."""
     wide, tall = measures
 
@@ -638,7 +636,7 @@ def _shortened(lines: Lines, most: int) -> Lines:
 # -------------------------------------------------------------------------------------------------------------- public
 
 
-class LlamaLlamaRenderer:
+class LlamaLlamaRenderer(DrawnTable):
     """Draws one game of Llama Llama; ``state`` is one record of ``Batch.state`` and is only read."""
 
     def text(self, game: Game, state: Any, seat: int | None) -> str:
@@ -652,10 +650,6 @@ class LlamaLlamaRenderer:
         """
         return _text(game, visible_table(game, state, seat))
 
-    def picture(self, game: Game, state: Any, seat: int | None) -> npt.NDArray[np.uint8]:
-        """The same as an RGB image, uint8 (height, width, 3), a new array, always of one size.
-
-        Raises:
-            ImportError: Pillow is not installed (``pip install llama-envs[render]``).
-        """
+    def describe(self, game: Game, state: Any, seat: int | None) -> Picture:
+        """The same as a picture, always of one size."""
         return _picture(game, visible_table(game, state, seat))
