@@ -335,6 +335,10 @@ def test_an_int_seed_is_seed_plus_i_for_env_i(case):
     assert list(env.seed(20)) == [20, 21, 22]
     by_call = Transitions(env, 40, policy_streams(3, 1))
     assert [by_int.row(i) for i in range(3)] == [by_list.row(i) for i in range(3)] == [by_call.row(i) for i in range(3)]
+    env = make(case, 3, seed=7)
+    assert list(env.seed(np.array([20, 21, 22], np.uint64))) == [20, 21, 22]
+    by_array = Transitions(env, 40, policy_streams(3, 1))
+    assert [by_array.row(i) for i in range(3)] == [by_list.row(i) for i in range(3)]
 
 
 @every_case

@@ -260,6 +260,8 @@ def test_a_run_is_not_overwritten(
         (["--scripted", "random"], "scripted was ['auto'], is ['random']"),
         (["--reward", "score"], "reward was 'win', is 'score'"),
         (["--num-players", "3"], "num_players was 4, is 3"),
+        (["--num-envs", "512"], "num_envs was 16, is 512"),
+        (["--copies", "6"], "copies was 8, is 6"),
         (["--total-timesteps", "64"], "total_timesteps was 128, is 64"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
@@ -272,6 +274,14 @@ def test_a_run_does_not_go_on_with_other_options__N04(
     assert call(train.main, arguments, done.parents[1], monkeypatch) == 2
     assert words in sentence(capsys.readouterr().err)
     assert {path: path.read_bytes() for path in done.iterdir() if path.is_file()} == before
+
+
+def test_a_run_of_another_game_does_not_go_on__N04(
+    done: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["llama_llama", "--name", "x", "--seed", "7", "--total-timesteps", "128", *TINY, "--resume"]
+    assert call(train.main, arguments, done.parents[1], monkeypatch) == 2
+    assert "game was 'lama_v0', is 'llama_llama_v0'" in sentence(capsys.readouterr().err)
 
 
 def test_a_run_may_be_made_longer_and_says_so__N04(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
