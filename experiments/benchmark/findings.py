@@ -64,6 +64,12 @@ def players_of(results: Sequence[Measured]) -> str:
     return f"{listed([str(measured.setting.players) for measured in results])} players"
 
 
+def sentence(texts: Sequence[str]) -> str:
+    """One of several clauses; empty without any."""
+    text = "; ".join(texts)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
 def beats(table: Tournament) -> dict[tuple[str, str], bool]:
     """Whether the interval of a pair's share lies above one half."""
     frame = table.pairwise
@@ -93,14 +99,13 @@ def strongest(results: Sequence[Measured]) -> str:
     texts = [f"`{name}` beats every other policy with {players_of(where)}" for name, where in best.items()]
     if open_:
         texts.append(f"with {players_of(open_)} the intervals single out no policy that beats all others")
-    text = "; ".join(texts)
-    return f"{text[:1].upper()}{text[1:]}."
+    return sentence(texts)
 
 
 def strongest_search(results: Sequence[Measured]) -> str:
     """The search policy with the highest rating on average over the tournaments."""
     rows = pd.concat([measured.table.standings for measured in results])
-    searches = rows[rows["policy"].str.startswith(("mc:", "ismcts:"))]
+    searches = rows[rows["policy"].str.startswith(("mc:", "ismcts:")) & rows["rating"].notna()]
     return str(searches.groupby("policy")["rating"].mean().idxmax()) if len(searches) else ""
 
 
@@ -168,8 +173,7 @@ def exploited(results: Sequence[Measured]) -> str:
             (sure if row["lower_bound"] > 0 else unsure).setdefault(row["target"], []).append(measured)
     texts = [f"`{target}` is exploitable with {players_of(where)}" for target, where in sure.items()]
     texts += [f"no gain was shown against `{target}` with {players_of(where)}" for target, where in unsure.items()]
-    text = "; ".join(texts)
-    return f"{text[:1].upper()}{text[1:]}." if texts else ""
+    return sentence(texts)
 
 
 def first_cycle(table: Tournament) -> tuple[str, str, str] | None:

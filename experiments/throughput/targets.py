@@ -14,16 +14,7 @@ else:
 
 @dataclass(frozen=True)
 class Target:
-    """What one game must reach; rates are decisions per second.
-
-    Attributes:
-        step: steps of a batch of 1024 games or more.
-        playouts: random play inside a kernel.
-        raw_env, env: PettingZoo's loop over the AEC environment without and with its wrappers.
-        against_heuristics: a learner's steps among heuristics, as a part of those among random players.
-        most_instructions: instructions of a decision at most, in a "step" and in a "playout".
-        over: multiples of peers, for the game that is compared with them.
-    """
+    """What one game must reach; ``targets.toml`` says what each number is."""
 
     step: float
     playouts: float
