@@ -205,7 +205,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         if folder.exists():
             fail(f"{folder} exists; move it away first.")
     with ThreadPoolExecutor(options.at_once) as pool:
-        records = run_or_exit(lambda: list(pool.map(lambda name: make(name, options), chosen)), f"see {RUNS}")
+        kept = f"{RUNS / 'baseline-*'} keep what was trained, and the command in its command.txt goes on with --resume"
+        records = run_or_exit(lambda: list(pool.map(lambda name: make(name, options), chosen)), kept)
     rows = [
         {"baseline": name, "minutes": record["minutes"]}
         | {f"against {rival}": plus_minus(r["win_share"], r["win_share_95"])

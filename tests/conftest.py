@@ -59,7 +59,7 @@ EXHAUSTIVE = [
     r"test_policies_page\.py::test_a_file_of_ones_own_reaches",
     r"test_tournament\.py::test_a_killed",
     r"test_train\.py::test_a_killed",
-    r"test_train_stopped\.py::test_(an_opponent|a_stopped_response|several)",
+    r"test_train_stopped\.py::test_(an_opponent|a_stopped_response|several|making)",
     r"test_train_watch\.py::test_(training_keeps|seeds_are)",
 ]
 LEFT_OUT = re.compile("|".join(f"(?:{pattern})" for pattern in EXHAUSTIVE))

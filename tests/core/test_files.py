@@ -21,8 +21,9 @@ def test_a_failing_write_leaves_what_was_there_and_nothing_else(tmp_path: Path) 
         temporary.write_text("half")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as raised:
         write_atomically(path, fails)
+    assert raised.value.filename == str(path)  # so that a command can say which file it could not write
     assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
     assert path.read_text(encoding="utf-8") == "old"
 
