@@ -26,6 +26,7 @@ from experiments.train import __main__ as train
 from experiments.train import learner
 from experiments.train.opponents import OpponentPool, scripted_opponents
 from experiments.train.options import Options
+from experiments.train.rivals import rivals_of
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.core.registry import game_names, make_game
 from llama_envs.policies import make_policy
@@ -387,6 +388,7 @@ def test_frozen_opponents_change_only_at_refresh(tmp_path: Path) -> None:
 
 def test_a_game_without_a_heuristic_is_trained_against_the_learner_itself() -> None:
     bare: Any = SimpleNamespace(spec=SimpleNamespace(heuristic=None))
+    assert rivals_of(bare) == ("random",)
     assert scripted_opponents(bare, Options()) == ()
     assert scripted_opponents(bare, Options(scripted=("random",))) == ("random",)
     assert scripted_opponents(make_game("lama"), Options()) == ("heuristic",)
