@@ -465,6 +465,8 @@ def check_hidden(game: Game, games: int, seed: int) -> None:
             here, there = batch.state[row], twin.state[row]
             if game.renderer.text(game, here, seat) != game.renderer.text(game, there, seat):
                 _fail("hidden information", f"the text for player_{seat} shows what is hidden from it")
+            if number % 5 == 0 and game.renderer.svg(game, here, seat) != game.renderer.svg(game, there, seat):
+                _fail("hidden information", f"the SVG picture for player_{seat} shows what is hidden from it")
             if pictures and number % 5 == 0:
                 frames = [game.renderer.picture(game, state, seat) for state in (here, there)]
                 if (frames[0] != frames[1]).any():

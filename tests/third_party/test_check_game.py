@@ -18,7 +18,7 @@ from kuhn_poker import game as kuhn  # noqa: E402
 from llama_envs.core.chance import draw_below  # noqa: E402
 from llama_envs.core.compile import kernel  # noqa: E402
 from llama_envs.core.contract import PolicyKernel  # noqa: E402
-from llama_envs.core.game import Game  # noqa: E402
+from llama_envs.core.game import Game, PlainText  # noqa: E402
 from llama_envs.testing import NotConformant, check_game  # noqa: E402
 
 
@@ -119,6 +119,13 @@ def peek(state, params, seat, mask, options, memory, streams, i):
     return int(state.card[1 - seat] < state.card[seat])
 
 
+class ShowsAll(PlainText):
+    """A renderer that looks over everybody's shoulder in one of its outputs."""
+
+    def svg(self, game, state, seat):
+        return super().svg(game, state, None)
+
+
 GAME = kuhn.make_game(kuhn.Config())
 
 
@@ -150,6 +157,7 @@ FAULTS = {
     "or the observation shows what is hidden": lambda: with_rules(observe=observe_the_other),
     "observation: paid is": lambda: with_rules(observe=observe_too_much),
     "observation: observe leaves entry 8 (shown)": lambda: with_rules(observe=observe_too_little),
+    "hidden information: the SVG picture for player_0 shows": lambda: dataclasses.replace(GAME, renderer=ShowsAll()),
     "end: a random game did not end": lambda: with_rules(apply=never_over),
     "limits: a seat was paid 2 in a game, max_return says 1": lambda: dataclasses.replace(GAME, max_return=1.0),
     "did not end within 2 decisions, as max_decisions says": lambda: dataclasses.replace(GAME, max_decisions=2),
