@@ -15,7 +15,7 @@ from typing import Any
 
 from experiments.train.learner import check, config_of
 from experiments.train.options import RENAMED, Options
-from experiments.train.seeds import train
+from experiments.train.run import train
 from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run
 

@@ -198,7 +198,7 @@ def test_seeds_are_independent_runs_the_same_as_alone_whoever_trains_them(
         ]
         assert call(train.main, arguments, tmp_path, monkeypatch) == 0
     assert "win share against heuristic, over 2 seeds: 0." in capsys.readouterr().out
-    arguments = ["lama", "--name", "alone", "--seed", "4", *steps, "--deals", "0"]
+    arguments = ["lama", "--name", "alone", "--seed", "4", *steps, "--deals", "6"]
     assert call(train.main, arguments, tmp_path, monkeypatch) == 0
     runs = tmp_path / "runs"
     found = [read_policy(runs / path).arrays for path in
@@ -213,6 +213,8 @@ def test_seeds_are_independent_runs_the_same_as_alone_whoever_trains_them(
     assert same(3, 4)
     assert not same(0, 2)
     assert (runs / "two" / "learning_curve.png").is_file()
+    evaluated = [pd.read_csv(runs / path / "evaluation.csv")["win_share"] for path in ("alone", "two/seed-4")]
+    assert evaluated[0].equals(evaluated[1])
     table = pd.read_csv(runs / "two" / "evaluation.csv")
     assert set(zip(table["seed"], table["against"], strict=True)) == {
         (seed, rival) for seed in (3, 4) for rival in ("random", "heuristic")

@@ -57,7 +57,7 @@ def train_seeds(game: Game, options: Options, folder: Path) -> None:
     if options.deals:
         tables = []
         for seed, own in runs.items():
-            table = report(game, own / "model.zip", options.deals, options.seed, own / "evaluation.csv", in_thread)
+            table = report(game, own / "model.zip", options.deals, seed, own / "evaluation.csv", in_thread)
             tables.append(table.assign(seed=seed))
         table = pd.concat(tables)
         write_atomically(folder / "evaluation.csv", lambda path: table.to_csv(path, index=False))
