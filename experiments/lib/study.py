@@ -226,7 +226,7 @@ class Study:
             slow: share of these for arms of policies that may be slow.
             deals: their number in arms of a policy that surely is slow, few of which are played together.
         """
-        agents = {"baseline", *self.options.policies}
+        agents = {"baseline", *self.options.policies} - {"heuristic"}
         jobs, owners = [], []
         for name, arm in arms.items():
             few = deals is not None and name in deals

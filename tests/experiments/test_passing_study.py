@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from experiments.lib.estimates import gap, over_deals, pooled, spread
-from experiments.lib.report import Stopped, folder_of, run
+from experiments.lib.report import folder_of, run
 from experiments.lib.study import Study, policy_of, split_seed
 from experiments.passing.__main__ import SUBJECT, Options, main
 from experiments.passing.dummies import bits_about_the_next, care_by_neighbour, passes_received
@@ -31,7 +31,7 @@ from llama_envs.llama_llama import SPEC
 from llama_envs.policies import make_policy, register_policy
 from llama_envs.policies.names import _REGISTERED
 from tests.cases import Asked, choose_in
-from tests.experiments.commands import Refusal
+from tests.experiments.commands import Refusal, call, sentence
 from tests.experiments.reports import check_report
 from tests.llama_llama.test_heuristic import RuleOfThumb, positions
 
@@ -465,19 +465,19 @@ def test_a_policy_that_fails_is_one_sentence(refusal: Refusal, tmp_path: Path, m
     assert "RuntimeError: no idea" in refusal(main, ["--policies", "mine.py:Broken", *few])
 
 
-def test_an_interrupted_study_reports_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_study_reports_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def interrupted(study):
         raise KeyboardInterrupt
 
-    monkeypatch.chdir(tmp_path)
-    stopped = Stopped()
-    subject = dataclasses.replace(
-        SUBJECT, parts={"goal": SUBJECT.parts["goal"], "kinds": interrupted, "care": interrupted}
-    )
-    with pytest.raises(KeyboardInterrupt):
-        run(subject, small(None, deals=20, num_players=(2,)), {}, stopped)
+    parts = {"goal": SUBJECT.parts["goal"], "kinds": interrupted, "care": interrupted}
+    monkeypatch.setattr("experiments.passing.__main__.SUBJECT", dataclasses.replace(SUBJECT, parts=parts))
+    arguments = ["--deals", "20", "--num-players", "2", "--decks", "2", "--workers", "1"]
+    assert call(main, arguments, tmp_path, monkeypatch) == 130
     (folder,) = Path("runs").iterdir()
-    assert str(stopped) == f"what was found is in {folder / 'report.md'}, and --only kinds care makes the rest"
+    kept = f"what was found is in {folder / 'report.md'}, and --only kinds care makes the rest"
+    assert sentence(capsys.readouterr().err) == f"stopped; {kept}."
     assert "## One's own goal" in check_report(folder)
 
 
