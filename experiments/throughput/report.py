@@ -62,8 +62,8 @@ def draw(probes: Sequence[Probe], path: Path) -> None:
     figure, axes = plt.subplots(figsize=(9, 0.27 * len(ordered) + 1.2), layout="constrained")
     medians = [probe.median for _, probe in ordered]
     errors = np.array([[m - p.spread[0], p.spread[1] - m] for m, (_, p) in zip(medians, ordered, strict=True)]).T
-    colours = ["tab:grey" if probe.group == "peer" else "tab:green" for _, probe in ordered]
-    axes.barh([label for (label, _), _ in ordered], medians, xerr=errors, color=colours, height=0.7)
+    colors = ["tab:grey" if probe.group == "peer" else "tab:green" for _, probe in ordered]
+    axes.barh([label for (label, _), _ in ordered], medians, xerr=errors, color=colors, height=0.7)
     axes.set_xscale("log")
     axes.set_xlabel("decisions per second of one core (green: llama-envs, grey: others); lines: quartiles")
     axes.margins(y=0.01)
