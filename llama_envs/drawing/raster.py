@@ -63,7 +63,9 @@ def pixels(picture: Picture) -> npt.NDArray[np.uint8]:
 
     image = Image.new("RGB", (picture.width, picture.height), picture.color)
     _paste(image, picture.parts)
-    return np.array(image, np.uint8)
+    data = image.tobytes()
+    del image  # its memory serves the array
+    return np.frombuffer(data, np.uint8).reshape(picture.height, picture.width, 3).copy()
 
 
 def _paste(image: Image.Image, parts: Sequence[Part]) -> None:
