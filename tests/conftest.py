@@ -12,7 +12,7 @@ from tests.experiments.commands import Refusal, call, listing, sentence
 
 EXHAUSTIVE = [
     # the doors and other libraries: in more than two configurations of each game
-    r"tests/adapters/.*\[.*lama-num_players=(2-num_ranks|3-reward|4$|4\]|5|6)",
+    r"tests/(adapters|drawing)/.*\[.*lama-num_players=(2-num_ranks|3-reward|4$|4\]|5|6)",
     r"test_ecosystem\.py::test_\w+\[(?!lama-3|llama_llama-2)",
     r"test_ecosystem\.py::test_(plain_stable|tianshou|torchrl_aec\[lama)",
     r"test_processes\.py::(.*\[spawn|test_(an_error|joblib|supersuit))",
@@ -39,7 +39,7 @@ EXHAUSTIVE = [
     r"oracles/test_lama_referee\.py::test_random_games_are_as_long_as_published\[[346]",
     r"lama/test_render\.py::test_(text_and_picture|pictures_are)\w*\[([56] players|4 players, (7 ranks|tiny|recon))",
     r"llama_llama/test_render\.py::test_(text_and_picture|pictures_are)\w*\[(3 players|2 players\w*\(7)",
-    r"llama_llama/test_render\.py::test_view_of_a_waiting_seat_stays_while_others_pick\[[34]",
+    r"llama_llama/test_render\.py::test_(view_of_a_waiting_seat\w*\[[34]|every_world_that\w*\[[34])",
     # compilation from nothing, plain Python, memory
     r"core/test_compile\.py::test_(two_processes|a_rule_changed|read_only|unchanged_code|plain_python)",
     r"core/test_plain_python\.py::test_(plain|without_numba)\w*\[llama_llama",
