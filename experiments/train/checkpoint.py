@@ -24,10 +24,13 @@ class Checkpoint:
         self._writing = threading.Lock()
 
     def keep(self, state: dict[str, Any], write: bool) -> None:
-        """A new state, of which nothing changes any more; with ``write`` also into the file."""
-        self._state = state
-        if write:
-            with self._writing:
+        """A new state, of which nothing changes any more; with ``write`` also into the file.
+
+        After :meth:`close` it never returns: what the state needs besides may not change any more either.
+        """
+        with self._writing:
+            self._state = state
+            if write:
                 self._write()
 
     def close(self) -> None:

@@ -75,7 +75,9 @@ class Table:
 
 def table_of(game: Any) -> Table:
     config = game.tree.game.config
-    options = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in ("deck", "dummy_displays")}
+    options = {
+        f.name: getattr(config, f.name) for f in fields(config) if f.name not in ("deck", "dummy_displays", "history")
+    }
     cards = config.cards.cards
     rules = [[(part.letters, part.points) for part in card.combinations] for card in cards]
     letters, copies = [card.letter for card in cards], [card.copies for card in cards]
