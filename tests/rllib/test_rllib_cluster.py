@@ -44,7 +44,8 @@ def test_training_goes_on_and_finishes_without_what_is_killed(
     assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
     game = make_game("lama", num_players=3)
     options = train_rllib.Options(
-        steps=3000 if lost == "node" else 6000, num_env_runners=2, num_envs=2, batch_size=300, minibatch=64, epochs=1,
+        total_timesteps=3000 if lost == "node" else 6000, num_env_runners=2, num_envs=2, train_batch_size=300,
+        batch_size=64, n_epochs=1,
         layers=(16,), snapshots=1, snapshot_every=2, checkpoint_every=100,
     )  # fmt: skip
     built: list[Any] = []
@@ -71,7 +72,7 @@ def test_training_goes_on_and_finishes_without_what_is_killed(
     assert rows["env_runners"].min() == 1
     assert rows["env_runners"].iloc[-1] == (1 if lost == "node" else 2)
     assert second.any_processes_alive() == (lost != "node")
-    assert rows["step"].iloc[-1] >= options.steps
+    assert rows["step"].iloc[-1] >= options.total_timesteps
     assert rows["step"].is_monotonic_increasing
     assert rows["vf_loss"].notna().all()
     load_policy(tmp_path / "model.zip", game)
