@@ -48,7 +48,6 @@ def parse(
     ``renamed`` as in :func:`parse_for`; ``defaults`` replace defaults of the game's config where it has such a field.
     """
     show_what_the_terminal_can()
-    refuse_old_names(argv, renamed)
     commands = {name: _command(name, options, defaults) for name in game_names()}
     if (sys.argv[1:] if argv is None else list(argv)) in (["--help"], ["-h"]):  # every option, not just the games
         for name, command in commands.items():
@@ -56,7 +55,7 @@ def parse(
             with contextlib.suppress(SystemExit):
                 tyro.cli(command, description=description, prog=f"{command_name()} {name}", args=["--help"])
         sys.exit(0)
-    _refuse_words(argv, *commands.values())
+    _refuse_words(argv, renamed, *commands.values())
     chosen: Any = _parsed(
         lambda: tyro.extras.subcommand_cli_from_dict(commands, description=description, prog=command_name(), args=argv)  # type: ignore[arg-type]
     )
@@ -80,31 +79,26 @@ def parse_for(
         renamed: new names by old ones, both without dashes; an old name is refused in one sentence.
     """
     show_what_the_terminal_can()
-    refuse_old_names(argv, renamed)
     command = _command(game, options, {}, [field.name for field in dataclasses.fields(options)])  # type: ignore[arg-type]
-    _refuse_words(argv, command)
+    _refuse_words(argv, renamed, command)
     chosen: Any = _parsed(lambda: tyro.cli(command, description=description, prog=command_name(), args=argv))
     return Call(game, chosen.game_config(), run_or_exit(chosen.own))
 
 
-def refuse_old_names(argv: Sequence[str] | None, renamed: Mapping[str, str]) -> None:
-    """Exits with code 2 and one sentence on an option of an old name."""
-    for word in sys.argv[1:] if argv is None else argv:
-        old = word.partition("=")[0].replace("_", "-").removeprefix("--")
-        if word.startswith("--") and old in renamed:
-            fail(f"--{old} is called --{renamed[old]} now.")
-
-
-def _refuse_words(argv: Sequence[str] | None, *commands: type[Any]) -> None:
-    """The same on names that are old everywhere, and on an option of several values that is given none."""
+def _refuse_words(argv: Sequence[str] | None, renamed: Mapping[str, str], *commands: type[Any]) -> None:
+    """Exits with code 2 and one sentence on an option of an old name, and on one of several values that has none."""
     kinds = {
         field.name.replace("_", "-"): str(field.type) for command in commands for field in dataclasses.fields(command)
     }
-    refuse_old_names(argv, {old: new for old, new in RENAMED.items() if old not in kinds and new in kinds})
+    new_names = {**{old: new for old, new in RENAMED.items() if old not in kinds and new in kinds}, **renamed}
     given = sys.argv[1:] if argv is None else list(argv)
     for word, following in zip(given, [*given[1:], "--"], strict=False):
-        option = word.removeprefix("--").replace("_", "-")
-        if word.startswith("--") and "tuple[" in kinds.get(option, "") and following.startswith("--"):
+        if not word.startswith("--"):
+            continue
+        option = word.partition("=")[0].replace("_", "-").removeprefix("--")
+        if option in new_names:
+            fail(f"--{option} is called --{new_names[option]} now.")
+        if "=" not in word and "tuple[" in kinds.get(option, "") and following.startswith("--"):
             fail(f"--{option} must have one value or more.")
 
 
@@ -119,7 +113,7 @@ def parse_options(options: type[O], description: str, argv: Sequence[str] | None
         namespace={"__post_init__": _unchecked, "__doc__": options.__doc__},
         frozen=True,
     )
-    _refuse_words(argv, unchecked)
+    _refuse_words(argv, {}, unchecked)
     chosen: Any = _parsed(lambda: tyro.cli(unchecked, description=description, prog=command_name(), args=argv))
     return run_or_exit(lambda: options(**{name: getattr(chosen, name) for name in own}))
 

@@ -11,7 +11,7 @@ from llama_envs.cli import evaluate as module
 from llama_envs.core.recording import read_games
 from llama_envs.core.registry import make_game
 from llama_envs.evaluation import compare
-from tests.experiments.commands import call, sentence
+from tests.experiments.commands import Refusal, call
 
 
 def test_the_table_is_that_of_compare_and_the_same_in_every_run(
@@ -72,11 +72,7 @@ def test_games_are_recorded_as_they_were_played(tmp_path: Path, monkeypatch: pyt
     ],
 )
 def test_bad_input_gives_one_sentence_and_exit_code_2(
-    arguments: list[str],
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], words: str, refusal: Refusal, tmp_path: Path
 ) -> None:
     (tmp_path / "broken.zip").write_bytes(b"not a zip")
     (tmp_path / "file").write_text("")
@@ -84,5 +80,4 @@ def test_bad_input_gives_one_sentence_and_exit_code_2(
         "class Bad:\n    needs_worlds = False\n    def act(self, view):\n        raise RuntimeError('out of cards')\n"
         "class Silent:\n    def act(self, view):\n        return view.mask.argmax(axis=1)\n"
     )
-    assert call(module.main, arguments, tmp_path, monkeypatch) == 2
-    assert words in sentence(capsys.readouterr().err)
+    assert words in refusal(module.main, arguments)

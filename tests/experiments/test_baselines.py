@@ -13,7 +13,7 @@ from experiments.train.options import RENAMED
 from llama_envs.core.registry import game_specs, make_game, spec_of
 from llama_envs.policies import make_policy
 from llama_envs.policies.network import read_policy
-from tests.experiments.commands import call, sentence
+from tests.experiments.commands import Refusal, call
 
 SHIPPED = {file.stem: file for spec in game_specs() for file in baselines.shipped(spec)}
 
@@ -100,15 +100,10 @@ def test_trying_a_recipe_leaves_what_ships_alone_and_writes_one_file_that_says_h
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_bad_options_are_refused_before_anything_is_made(
-    arguments: list[str],
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], words: str, refusal: Refusal, tmp_path: Path
 ) -> None:
     before = digests()
-    assert call(baselines.main, arguments, tmp_path, monkeypatch) == 2
-    assert words in sentence(capsys.readouterr().err)
+    assert words in refusal(baselines.main, arguments)
     assert list(tmp_path.iterdir()) == []
     assert digests() == before
 

@@ -33,7 +33,7 @@ from llama_envs.policies import make_policy
 from llama_envs.policies.network import describe, read_policy, write_policy
 from llama_envs.policies.shipped import baseline_file
 from tests.cases import CHECKOUT
-from tests.experiments.commands import call, sentence
+from tests.experiments.commands import Refusal, call, sentence
 
 SIZES = ["--num-envs", "16", "--n-steps", "8", "--batch-size", "64", "--layers", "16", "--threads", "1"]
 TINY = [
@@ -167,14 +167,9 @@ def _rows(metrics: Path) -> int:
     ],
 )
 def test_bad_options_give_one_sentence_and_exit_code_2_and_leave_nothing(
-    arguments: list[str],
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], words: str, refusal: Refusal, tmp_path: Path
 ) -> None:
-    assert call(train.main, arguments, tmp_path, monkeypatch) == 2
-    assert words in sentence(capsys.readouterr().err)
+    assert words in refusal(train.main, arguments)
     assert list(tmp_path.iterdir()) == []
 
 
