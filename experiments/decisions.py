@@ -51,7 +51,8 @@ def decisions(games: Sequence[RecordedGame], observation: Sequence[str] = ()) ->
 
     Columns: ``game`` (place in ``games``), ``id``, ``deal`` (the seed), ``row``, ``episode``, ``decision`` (from 0),
     ``round`` (finished rounds, where a game has rounds), ``seat``, ``policy`` (of the seat, if noted), ``action``,
-    ``action_name``, ``legal`` (number of legal actions), ``total`` (of the seat), ``total_0`` ... (of each seat),
+    ``action_name``, ``kind`` (of decision), ``seconds`` (that it took; NaN if nobody noted it), ``legal`` (number of
+    legal actions), ``total`` (of the seat), ``total_0`` ... (of each seat),
     ``win_share`` (of the seat at the end; NaN if the game was cut short or is not over), and ``name[i]`` for each
     number of the pieces ``observation``.
 
@@ -70,7 +71,7 @@ def decisions(games: Sequence[RecordedGame], observation: Sequence[str] = ()) ->
     if not parts:
         raise ValueError("there are no recorded games.")
     table = pd.concat(parts, ignore_index=True)
-    for name in ("id", "policy", "action_name"):
+    for name in ("id", "policy", "action_name", "kind"):
         table[name] = table[name].astype("category")
     return table.sort_values(["game", "decision"], kind="stable", ignore_index=True)
 
@@ -92,6 +93,7 @@ class _Rows(NamedTuple):
     round: Ints
     seat: Ints
     action: Ints
+    kind: npt.NDArray[np.object_]
     legal: Ints
     totals: Ints  # (m, P)
     seen: npt.NDArray[np.float32]  # (m, numbers asked for)
@@ -103,6 +105,9 @@ def _part(games: Sequence[RecordedGame], indices: Sequence[int], observation: Se
     pieces = _pieces(game, observation)
     at, share = _replayed(games, list(pieces.values()))
     names = np.array([recorded.policies or ("",) * game.num_players for recorded in games], object)
+    seconds = np.full((len(games), max(1, *(len(recorded.actions) for recorded in games))), np.nan)
+    for row, recorded in enumerate(games):
+        seconds[row, : len(recorded.seconds)] = recorded.seconds
     scales = [game.observation[name].scale for name in observation for _ in range(game.observation[name].size)]
     numbers = np.rint(at.seen * scales).astype(np.int32).T
     return pd.DataFrame(
@@ -118,6 +123,8 @@ def _part(games: Sequence[RecordedGame], indices: Sequence[int], observation: Se
             "policy": pd.Categorical(names[at.row, at.seat]),
             "action": at.action,
             "action_name": pd.Categorical(np.array(game.action_names, object)[at.action]),
+            "kind": pd.Categorical(at.kind),
+            "seconds": seconds[at.row, at.decision],
             "legal": at.legal,
             "total": at.totals[np.arange(len(at.row)), at.seat],
             **{f"total_{seat}": at.totals[:, seat] for seat in range(game.num_players)},
@@ -142,9 +149,10 @@ def _due(batch: Batch, rows: Ints, actions: Ints, number: int, offsets: list[int
     """Decision ``number`` of the games ``rows``, about to be taken."""
     state = batch.state
     rounds = state["rounds"][rows] if "rounds" in (state.dtype.names or ()) else np.zeros(len(rows))
+    kinds = [batch.game.kind_of(state[row], action) for row, action in zip(rows, actions, strict=True)]
     return _Rows(
         rows, np.full(len(rows), number), rounds.astype(np.int64), batch.to_move[rows].astype(np.int64), actions,
-        batch.action_mask[rows].sum(axis=1), state["total"][rows].astype(np.int64),
+        np.array(kinds, object), batch.action_mask[rows].sum(axis=1), state["total"][rows].astype(np.int64),
         batch.observation[rows][:, offsets],
     )  # fmt: skip
 

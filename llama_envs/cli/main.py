@@ -12,6 +12,7 @@ from importlib import import_module
 COMMANDS = {
     "evaluate": "play policies against each other on shared deals",
     "tournament": "any number of policies, at many tables",
+    "table": "play, watch and look at recorded games in the browser",
     "games": "the games that are there, with their options",
     "policies": "the policies that are there, and how each is written",
 }
@@ -37,7 +38,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] == "llama_envs":
             raise
-        print(f"error: llama-envs {name} needs {error.name}: pip install 'llama-envs[cli]'.", file=sys.stderr)
+        extra = "web" if name == "table" else "cli"
+        print(f"error: llama-envs {name} needs {error.name}: pip install 'llama-envs[{extra}]'.", file=sys.stderr)
         sys.exit(2)
     sys.argv[0] = f"llama-envs {name}"
     run(sys.argv[2:])

@@ -28,8 +28,11 @@ class Renderer(Protocol):
     def picture(self, game: Game, state: State, seat: int | None) -> npt.NDArray[np.uint8]:
         """An RGB image, uint8 (height, width, 3)."""
 
-    def svg(self, game: Game, state: State, seat: int | None) -> str:
-        """One SVG document; what stands for an action that the viewer may choose has its number as ``data-action``."""
+    def svg(self, game: Game, state: State, seat: int | None, together: bool = False) -> str:
+        """One SVG document; what stands for an action that the viewer may choose has its number as ``data-action``.
+
+        With ``together`` that is what it may choose among its next actions (:meth:`Game.choices_together`).
+        """
 
 
 class PlainText:
@@ -49,8 +52,8 @@ class PlainText:
         """ValueError: nobody has drawn this game."""
         raise ValueError(f"{game.title} has no pictures; use render_mode='ansi'.")
 
-    def svg(self, game: Game, state: State, seat: int | None) -> str:
-        """The text as one SVG document."""
+    def svg(self, game: Game, state: State, seat: int | None, together: bool = False) -> str:
+        """The text as one SVG document; no part of it stands for an action."""
         return text_svg(self.text(game, state, seat), game.title)
 
 
@@ -78,6 +81,13 @@ class Game:
         renderer: draws a game; by default as text, what each seat observes.
         ranking_key: states (N,) -> (N, P) int64 by which seats are ranked when a game is over; the highest wins. By
             default the totals.
+        decision_kind: (record, action) -> what kind of decision it is, in a word or two, for tables by kind; by default
+            the first word of the action's name.
+        at_once: record -> how many of its next actions the seat to move may as well choose together, in ascending
+            order, since it sees nothing new in between; by default 1.
+        ending_after: (config, rounds) -> the config of the same game that is over after so many rounds, for showing
+            how a round ended; None if a game has no rounds.
+        public_actions: whether everybody sees each action when it is taken.
 
     Raises:
         ValueError: the game is not complete; the sentence says what is missing.
@@ -101,6 +111,10 @@ class Game:
     max_return: float
     renderer: Renderer = dataclasses.field(default_factory=lambda: PlainText())
     ranking_key: Callable[[States], npt.NDArray[np.int64]] | None = None
+    decision_kind: Callable[[State, int], str] | None = None
+    at_once: Callable[[State], int] | None = None
+    ending_after: Callable[[Any, int], Any] | None = None
+    public_actions: bool = False
 
     def __post_init__(self) -> None:
         problem = missing(self.rules, self.state_dtype, self.seat_fields, self.params, self.num_players)
@@ -204,6 +218,16 @@ class Game:
         if self.ranking_key is not None:
             return self.ranking_key(visible)
         return visible["total"].astype(np.int64) * (1 if self.most_points_win else -1)
+
+    def kind_of(self, state: State, action: int) -> str:
+        """What kind of decision ``action`` is in ``state``, one record that waits for it."""
+        if self.decision_kind is not None:
+            return self.decision_kind(state, action)
+        return self.action_names[action].split()[0]
+
+    def choices_together(self, state: State) -> int:
+        """How many actions the seat to move may choose together, in ascending order; ``state`` is one record."""
+        return 1 if self.at_once is None else self.at_once(state)
 
     def win_shares(self, states: States) -> npt.NDArray[np.float64]:
         """(N, P) float64: 1 for the winner of each finished game, 1/k for each of k that share the victory, else 0."""

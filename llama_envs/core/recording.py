@@ -7,10 +7,11 @@
 
 ``config`` has every field of the game's config, ``seed``, ``row`` and ``episode`` name the random stream
 (:func:`llama_envs.core.chance.expand_seeds`), ``actions`` are those of all seats as they were to move, ``totals`` the
-points after them, ``policies`` who sat where (may be empty), ``crc`` the CRC-32 of the line without it.
+points after them, ``policies`` who sat where (may be empty), ``crc`` the CRC-32 of the line without it. Where somebody
+took the time, ``"seconds": [0.8, 2.5, ...]`` of each decision stands before ``crc``.
 
-To record, step a batch through a :class:`Recorder`; :func:`write_games` and :func:`read_games` are the file,
-:func:`replay` plays many games again at once, and :func:`position` one of them up to a decision.
+To record, step a batch through a :class:`Recorder`; :func:`write_games`, :func:`append_game` and :func:`read_games` are
+the file, :func:`replay` plays many games again at once, and :func:`position` one of them up to a decision.
 """
 
 from __future__ import annotations
@@ -104,6 +105,7 @@ class RecordedGame:
         actions: (T,) int64, in the order in which they were taken.
         totals: points of each seat after them.
         policies: who sat at each seat; empty if nobody noted it.
+        seconds: how long each decision took; empty if nobody noted it.
         source: where it was read, for messages.
     """
 
@@ -115,6 +117,7 @@ class RecordedGame:
     totals: tuple[int, ...]
     policies: tuple[str, ...] = ()
     source: str = ""
+    seconds: tuple[float, ...] = ()
 
     def to_json(self) -> str:
         """One line, without the end of line."""
@@ -122,7 +125,9 @@ class RecordedGame:
             FORMAT, self.game.id, config_to_json(self.game.config), self.seed, self.row, self.episode,
             self.actions.tolist(), list(self.totals), list(self.policies),
         )  # fmt: skip
-        line = dict(zip(KEYS, values, strict=True))
+        line: dict[str, Any] = dict(zip(KEYS, values, strict=True))
+        if self.seconds:
+            line["seconds"] = [round(second, 3) for second in self.seconds]
         return _dump({**line, "crc": _checksum(line)})
 
 
@@ -141,16 +146,20 @@ class _Reader:
             found = line.get("format") if isinstance(line, dict) else None
             raise ValueError(f"it must have the format {FORMAT!r}, got {found!r}.")
         crc = line.pop("crc", None)
-        if tuple(line) != KEYS or crc != _checksum(line):
+        if tuple(line) not in (KEYS, (*KEYS, "seconds")) or crc != _checksum(line):
             raise ValueError("it is damaged: its content does not fit its check sum.")
         game = self.game_of(line)
         actions, totals, policies = line["actions"], line["totals"], line["policies"]
         if len(totals) != game.num_players or len(policies) not in (0, game.num_players):
             raise ValueError(f"it must have totals, and policies or none, for {game.num_players} seats.")
+        seconds = line.get("seconds", [])
+        if len(seconds) not in (0, len(actions)):
+            raise ValueError("it must have seconds for each of its actions, or none.")
         array = np.array(actions, np.int64).reshape(-1)
         return RecordedGame(
-            game, line["seed"], line["row"], line["episode"], array, tuple(totals), tuple(policies), source
-        )
+            game, line["seed"], line["row"], line["episode"], array, tuple(totals), tuple(policies), source,
+            tuple(seconds),
+        )  # fmt: skip
 
     def game_of(self, line: dict[str, Any]) -> Game:
         key = _dump([line["game"], line["config"]])
@@ -182,6 +191,12 @@ def write_games(path: Path, games: Iterable[RecordedGame]) -> None:
         file.writelines(f"{game.to_json()}\n" for game in games)
 
 
+def append_game(path: Path, game: RecordedGame) -> None:
+    """Add one line to ``path``, which need not exist, in one piece: several programs may do so at once."""
+    with path.open("ab", buffering=0) as file:
+        file.write(f"{game.to_json()}\n".encode())
+
+
 def read_games(path: str | Path) -> list[RecordedGame]:
     """The games in a file, in its order; equal configurations share one Game.
 
@@ -189,11 +204,16 @@ def read_games(path: str | Path) -> list[RecordedGame]:
         ValueError: the file is missing, or a line is damaged, has another format, or is of another version of its game;
             one sentence that names file and line.
     """
-    reader, games = _Reader(), []
     try:
         text = Path(path).read_text(encoding="utf-8-sig")  # with or without a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"cannot read {path} ({getattr(error, 'strerror', None) or error}).") from None
+    return parse_games(text, str(path))
+
+
+def parse_games(text: str, path: str) -> list[RecordedGame]:
+    """The games in the text of a file; ``path`` is its name for messages. Errors as in :func:`read_games`."""
+    reader, games = _Reader(), []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue

@@ -26,8 +26,8 @@ class DrawnTable(ABC):
         """A table for a terminal, seen by ``seat``, or with all cards open for None."""
 
     @abstractmethod
-    def describe(self, game: Game, state: Any, seat: int | None) -> Picture:
-        """The same as a description of a picture."""
+    def describe(self, game: Game, state: Any, seat: int | None, together: bool = False) -> Picture:
+        """The same as a description of a picture; ``together`` as in :meth:`svg`."""
 
     def picture(self, game: Game, state: Any, seat: int | None) -> npt.NDArray[np.uint8]:
         """An RGB image, uint8 (height, width, 3), a new array; its size depends on ``num_players`` alone.
@@ -38,13 +38,15 @@ class DrawnTable(ABC):
         need_pillow()
         return pixels(self.describe(game, state, seat))
 
-    def svg(self, game: Game, state: Any, seat: int | None) -> str:
+    def svg(self, game: Game, state: Any, seat: int | None, together: bool = False) -> str:
         """The picture as one SVG document, without Pillow.
 
         Its title is the game's, its description the text for ``seat``. What stands for an action that the viewer may
-        choose is a group with ``class="card"`` or ``class="button"`` and the action's number as ``data-action``.
+        choose is a group with ``class="card"`` or ``class="button"`` and the action's number as ``data-action``; with
+        ``together``, an action that it may choose among its next ones
+        (:meth:`~llama_envs.core.game.Game.choices_together`).
         """
-        return svg(self.describe(game, state, seat), game.title, self.text(game, state, seat))
+        return svg(self.describe(game, state, seat, together), game.title, self.text(game, state, seat))
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,9 @@ def _part(part: Part) -> _Drawn:
     inner = _joined(map(_part, part.parts))
     label = escape(part.name)
     return _Drawn(
-        f'<g class="{part.kind}" data-action="{part.action}"><title>{label}</title>{inner.text}</g>', inner.defs
+        f'<g class="{part.kind}" data-action="{part.action}" role="button" aria-label="{label}" tabindex="0">'
+        f"<title>{label}</title>{inner.text}</g>",
+        inner.defs,
     )
 
 

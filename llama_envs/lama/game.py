@@ -15,7 +15,7 @@ from llama_envs.core.payoff import REWARDS
 from llama_envs.lama import SPEC, observe, render, rules
 from llama_envs.lama.config import LamaConfig
 from llama_envs.lama.history import STATE_WITH_EVENTS
-from llama_envs.lama.state import OFFSETS, PARAMS, SEAT_FIELDS, STATE
+from llama_envs.lama.state import OFFSETS, PARAMS, SEAT_FIELDS, STATE, TURN
 
 RULES = Rules(
     rules.start_game,
@@ -138,4 +138,9 @@ def make_game(config: LamaConfig) -> Game:
         max_chance_events=most.chance_events,
         max_return=most.paid,
         ranking_key=ranking_key,
+        decision_kind=lambda state, action: (
+            "chip" if state["phase"] != TURN else ("play", "draw", "quit")[max(0, action - config.num_ranks + 1)]
+        ),
+        ending_after=lambda config, rounds: replace(config, max_rounds=rounds, single_round_terminates=False),
+        public_actions=True,
     )

@@ -138,7 +138,7 @@ def visible_table(game: Game, state: Any, seat: int | None) -> VisibleTable:
         ranks=ranks,
         seats=seats,
         viewer=None if seat is None else game.agents[seat],
-        round=int(state["rounds"]) + (not over),
+        round=int(state["rounds"]) + (not over and not _is_scored(state)),
         phase=_phase(state),
         over=over,
         top=int(state["top"]) if state["top"] >= 0 else None,
@@ -157,7 +157,15 @@ def _counts(row: Any, ranks: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(int(count) for count in row[: len(ranks)])
 
 
+def _is_scored(state: Any) -> bool:
+    """Whether a round has just been scored; a game goes on from there at once, so only a viewer is shown it."""
+    over = state["terminated"] or state["truncated"]
+    return not over and bool(state["to_move"] < 0 and state["chance"] == NOTHING)
+
+
 def _phase(state: Any) -> str:
+    if _is_scored(state):
+        return "round over"
     if state["terminated"]:
         return "game over"
     if state["truncated"]:
@@ -176,6 +184,8 @@ def _status(game: Game, state: Any, totals: list[int]) -> str:
         if state["terminated"]:
             return f"{names} {'wins' if len(best) == 1 else 'share the victory'} with {points}"
         return f"stopped at the round limit; lowest: {names} with {points}"
+    if _is_scored(state):
+        return "the round is scored"
     if state["chance"] == STARTER:
         return "chance decides who opens"
     if state["chance"] == DEAL:
@@ -382,6 +392,6 @@ class LamaRenderer(DrawnTable):
         """
         return _text(game, visible_table(game, state, seat))
 
-    def describe(self, game: Game, state: Any, seat: int | None) -> Picture:
+    def describe(self, game: Game, state: Any, seat: int | None, together: bool = False) -> Picture:
         """The same as a picture; its size depends on ``num_players`` alone."""
         return _picture(game, visible_table(game, state, seat))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from llama_envs.core.payoff import REWARDS
 from llama_envs.core.validation import check_choice, check_int, make_plain
-from llama_envs.llama_llama.deck import MAX_CARDS, Deck, load_deck
+from llama_envs.llama_llama.deck import MAX_CARDS, Deck, deck_from_text, load_deck
 
 MAX_PLAYERS = 4
 HANDS = 4  # dealt in every game; those that nobody plays are dummies (P4)
@@ -45,7 +45,9 @@ class LlamaLlamaConfig:
     """
 
     num_players: int = 4
-    deck: str | os.PathLike[str] | Deck = field(default="reconstructed", metadata={"cli": str})
+    deck: str | os.PathLike[str] | Deck = field(
+        default="reconstructed", metadata={"cli": str, "upload": deck_from_text}
+    )
     pass_counts: Sequence[int] = field(default=(4, 3, 2, 1), metadata={"cli": tuple[int, int, int, int]})
     dummy_displays: Mapping[int, Sequence[int]] | Sequence[int] | DummyDisplays = field(
         default=DUMMY_DISPLAYS, metadata={"cli": tuple[int, ...] | None, "cli_default": None}

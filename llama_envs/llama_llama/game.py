@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.contract import Rules, States
+from llama_envs.core.contract import Rules, State, States
 from llama_envs.core.game import Game
 from llama_envs.core.payoff import REWARDS
 from llama_envs.llama_llama import SPEC, observe, render, resample, rules
 from llama_envs.llama_llama.config import DISPLAYS, HANDS, LlamaLlamaConfig
 from llama_envs.llama_llama.history import STATE_WITH_EVENTS
-from llama_envs.llama_llama.state import OFFSETS, PARAMS, SEAT_FIELDS, STATE
+from llama_envs.llama_llama.state import GOALS, OFFSETS, PARAMS, SEAT_FIELDS, STATE
 
 RULES = Rules(
     rules.start_game,
@@ -72,6 +72,13 @@ def ranking_key(states: States) -> npt.NDArray[np.int64]:
     return states["total"].astype(np.int64) * rules.TIE_BREAK + states["round_score"]
 
 
+def cards_left_to_pick(config: LlamaLlamaConfig, state: State) -> int:
+    """Picks are made in secret, so a seat may make all that it still has in this pass at once (P9)."""
+    if state["phase"] == GOALS:
+        return 1
+    return int(config.pass_counts[state["phase"] - 1] - state["cycle"])
+
+
 def max_return(config: LlamaLlamaConfig) -> float:
     """No seat is paid more over a game: an upper bound, simple rather than tight."""
     if config.reward != "score":
@@ -111,4 +118,7 @@ def make_game(config: LlamaLlamaConfig) -> Game:
         max_chance_events=rounds * events,
         max_return=max_return(config),
         ranking_key=ranking_key,
+        decision_kind=render.decision_kind,
+        ending_after=lambda config, rounds: replace(config, num_rounds=rounds),
+        at_once=partial(cards_left_to_pick, config),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -138,11 +138,11 @@ def visible_table(game: Game, state: Any, seat: int | None) -> VisibleTable:
     return VisibleTable(
         deck=config.cards,
         viewer=None if seat is None else game.agents[seat],
-        round=int(state["rounds"]) + (not over),
+        round=int(state["rounds"]) + (not over and not _is_scored(state)),
         num_rounds=config.num_rounds,
         target=config.target_score,
         phase=_phase(state),
-        passing=phase != GOALS and not over,
+        passing=phase != GOALS and not over and not _is_scored(state),
         over=over,
         status=_status(game, state, seat, actor),
         actions=tuple(config.cards.kind_names[kind] for kind in choices),
@@ -216,7 +216,7 @@ def _display(game: Game, state: Any, seat: int | None, display: int) -> Display:
         passes=game.config.pass_counts[display],
         placed=owner >= 0,
         revealed=display < phase,
-        current=display == phase - 1 and not state["terminated"],
+        current=display == phase - 1 and not state["terminated"] and not _is_scored(state),
         goal=int(state["goal"][owner]) if seen else None,
         owners=tuple(owners),
     )
@@ -242,7 +242,7 @@ def _hand(game: Game, state: Any, seat: int | None, hand: int, actor: int) -> Ha
         if not is_dummy:
             starts = np.cumsum([0, *game.config.pass_counts])
             picks = tuple(int(k) for k in state["passed"][hand][starts[phase - 1] :][: _num_picks(state, hand)])
-            finished = phase if state["terminated"] else max(phase - 1, 0)
+            finished = phase if state["terminated"] or _is_scored(state) else max(phase - 1, 0)
             passes = [
                 Pass(*(_kinds(state[log][hand][starts[k] : starts[k + 1]]) for log in ("passed", "received")))
                 for k in range(finished)
@@ -283,9 +283,21 @@ def _to(game: Game, state: Any, hand: int) -> str | None:
     return game.agents[(right + 1) % n]
 
 
+def decision_kind(state: Any, action: int) -> str:
+    """ "goal", or the pass that a card is chosen for."""
+    return "goal" if state["phase"] == GOALS else f"{ORDINALS[state['phase'] - 1]} pass"
+
+
+def _is_scored(state: Any) -> bool:
+    """Whether a round has just been scored; a game goes on from there at once, so only a viewer is shown it."""
+    return not state["terminated"] and bool(state["to_move"] < 0 and state["chance"] == NOTHING)
+
+
 def _phase(state: Any) -> str:
     if state["terminated"]:
         return "game over"
+    if _is_scored(state):
+        return "round over"
     if state["phase"] != GOALS:
         return f"pass {state['phase']} of {DISPLAYS}"
     if state["chance"] == NOTHING:
@@ -308,6 +320,8 @@ def _status(game: Game, state: Any, seat: int | None, actor: int) -> str:
             points += f" and {state['round_score'][winners[0]]} in the last round"
         names = names_together([game.agents[winner] for winner in winners])
         return f"{names} {'wins' if len(winners) == 1 else 'share the victory'} with {points}"
+    if _is_scored(state):
+        return "the round is scored"
     if state["chance"] == DUMMY_DRAW:
         pending = int(state["pending"])
         drawer = game.agents[(pending + 1) % game.num_players]
@@ -650,6 +664,12 @@ class LlamaLlamaRenderer(DrawnTable):
         """
         return _text(game, visible_table(game, state, seat))
 
-    def describe(self, game: Game, state: Any, seat: int | None) -> Picture:
-        """The same as a picture, always of one size."""
-        return _picture(game, visible_table(game, state, seat))
+    def describe(self, game: Game, state: Any, seat: int | None, together: bool = False) -> Picture:
+        """The same as a picture, always of one size; ``together``: every card that may be among those passed."""
+        table = visible_table(game, state, seat)
+        if together and table.choices:
+            held = {kind for hand in table.hands if hand.chooses for kind in hand.kept or ()}
+            later = frozenset(kind for kind in held if kind >= min(table.choices))
+            names = tuple(table.deck.kind_names[kind] for kind in sorted(later))
+            table = replace(table, choices=later, actions=names)
+        return _picture(game, table)

@@ -37,7 +37,8 @@ FLOORS = (
     ("llama_envs.policies",),
     ("llama_envs.adapters", "VERSION", "llama_envs"),
     ("llama_envs.evaluation",),
-    ("llama_envs.testing", "llama_envs.cli"),
+    ("llama_envs.testing", "llama_envs.web"),
+    ("llama_envs.cli",),
     ("agents",),
     ("experiments",),
 )  # fmt: skip
@@ -49,6 +50,8 @@ EXTRAS = {
     "llama_envs.adapters.rllib": ("ray",),
     "llama_envs.adapters.sb3": ("train",),
     "llama_envs.cli": ("cli", "ray"),
+    "llama_envs.cli.table": ("cli", "web"),
+    "llama_envs.web": ("web",),
     "llama_envs.drawing": ("render",),
     "llama_envs.evaluation.standings": ("cli", "openspiel"),
     "llama_envs.evaluation.tournament": ("cli",),

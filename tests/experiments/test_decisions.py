@@ -46,13 +46,15 @@ def test_every_decision_is_one_row_as_it_was_in_the_game(name: str) -> None:
     piece = "hand"
     table = decisions(games, [piece])
     assert len(table) == sum(len(game.actions) for game in games)
-    assert not table.drop(columns="win_share").isna().any().any()
+    assert not table.drop(columns=["win_share", "seconds"]).isna().any().any()
+    assert table["seconds"].isna().all()  # nobody took the time
     assert table["game"].is_monotonic_increasing
     for row in table.sample(60, random_state=1).to_dict("records"):
         game = games[row["game"]]
         batch = position(game, row["decision"])
         state, seat = batch.state[0], row["seat"]
         assert seat == batch.to_move[0]
+        assert row["kind"] == game.game.kind_of(state, row["action"])
         assert row["deal"] == game.seed
         assert row["id"] == game.game.id
         assert row["policy"] == game.policies[seat]

@@ -33,7 +33,7 @@ from llama_envs.llama_llama.deck.cards import (
     Provenance,
     Rule,
 )
-from llama_envs.llama_llama.deck.files import deck_from_toml, load_deck
+from llama_envs.llama_llama.deck.files import deck_from_text, deck_from_toml, load_deck
 from llama_envs.llama_llama.deck.random_decks import random_deck
 from llama_envs.llama_llama.deck.scoring import score_hands
 from llama_envs.llama_llama.deck.tables import deck_table, deck_table_markdown
@@ -50,6 +50,7 @@ __all__ = [
     "DeckError",
     "Provenance",
     "Rule",
+    "deck_from_text",
     "deck_from_toml",
     "deck_table",
     "deck_table_markdown",

@@ -70,6 +70,15 @@ def deck_from_toml(path_or_text: str | os.PathLike[str]) -> Deck:
     return _parse(_read(path), path)
 
 
+def deck_from_text(text: str) -> Deck:
+    """Read a deck from the text of a TOML file; nothing of this machine is read.
+
+    Raises:
+        DeckError: If it breaks the format.
+    """
+    return _parse(text)
+
+
 def _load(spec: str | os.PathLike[str]) -> Deck:
     text = os.fspath(spec) if isinstance(spec, (str, os.PathLike)) else ""
     if isinstance(spec, os.PathLike) or text.lower().endswith(".toml") or "/" in text or os.sep in text:
