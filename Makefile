@@ -1,7 +1,9 @@
 # make install   .venv with everything pinned
+# make play      a table in the browser: play, watch, replay     (ARGS="--port 8081 --no-browser")
 # make train     train an agent and measure it        (GAME=lama ARGS="--num-players 3")
 # make test      linters, types and the tests that prove each fact (8 minutes of processor time)
 # make test-all  those, and the exhaustive ones: long enumerations, whole commands, instruction counts
+# make test-web  the table in a real browser: Debian's Chromium, and axe from npm, both installed if they can be
 # make benchmark play the policies against each other and write experiments/reports   (ARGS=--quick: to try it)
 # make research  solve small variants, study the games, and write experiments/reports        (ARGS=--quick: to try it)
 # make throughput   measure speed beside other suites and write experiments/reports          (ARGS=--quick: to try it)
@@ -13,7 +15,7 @@ ARGS ?=
 BIN := .venv/bin
 RAY := .venv-ray/bin
 
-.PHONY: install train benchmark research throughput notebooks test test-all test-notebooks test-ray format clean
+.PHONY: install play train benchmark research throughput notebooks test test-all test-web test-notebooks test-ray format clean
 
 install: .venv/installed
 
@@ -25,6 +27,9 @@ install: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	pwd > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth" # agents, experiments
 	touch $@
+
+play: install
+	$(BIN)/llama-envs table $(ARGS)
 
 train: install
 	$(BIN)/python -m experiments.train $(GAME) $(ARGS)
@@ -55,6 +60,14 @@ test: install
 
 test-all: test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m exhaustive
+
+.venv/browser: .venv/installed
+	command -v chromium || { apt-get update -qq && apt-get install -qq --yes --no-install-recommends chromium; } || true
+	npm install --silent --no-fund --no-audit --prefix .venv/node axe-core@4 || true
+	touch $@
+
+test-web: .venv/browser
+	$(BIN)/python -m pytest -m browser tests/web
 
 test-notebooks: install
 	$(BIN)/python -m pytest --nbmake --nbmake-timeout=600 notebooks

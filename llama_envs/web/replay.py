@@ -46,9 +46,9 @@ class Replay:
             states.append(decision.batch.state.copy())
             movers.append(int(decision.batch.to_move[0]))
         end = position(recorded)
-        self.states = np.concatenate([*states, end.state.copy()])
+        self.states = (*states, end.state.copy())  # (1,) each
         self.movers = (*movers, -1)
-        rounds = self.states["rounds"]
+        rounds = [int(state["rounds"][0]) for state in self.states]
         self.rounds = [0, *(np.flatnonzero(np.diff(rounds)) + 1).tolist()]  # where each begins
         if end.to_move[0] < 0 and len(self.rounds) > 1 and self.rounds[-1] == self.last:
             del self.rounds[-1]  # the end of the game is the beginning of none
@@ -74,7 +74,7 @@ class Replay:
         seconds = None if over or not self.recorded.seconds else self.recorded.seconds[number]
         if not sees and self.game.simultaneous:
             mover, seconds = -1, None
-        return Shown(number, self.game.renderer.svg(self.game, self.states[number], seat), mover, action, seconds)
+        return Shown(number, self.game.renderer.svg(self.game, self.states[number][0], seat), mover, action, seconds)
 
     def described(self) -> str:
         """The game in a line, for a list."""

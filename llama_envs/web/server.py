@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from nicegui import app, ui
@@ -100,6 +102,18 @@ def _with_headers(send: Any) -> Callable[[Any], Any]:
     return sending
 
 
+def _tell(error: Exception) -> None:
+    """A fault of the page, in the terminal: what and where, without its words."""
+    at = extract_tb(error.__traceback__)[-1]
+    print(f"error: {type(error).__name__} in {Path(at.filename).name}, line {at.lineno}.", file=sys.stderr, flush=True)
+
+
+def _tell_and_say_so(error: Exception) -> None:
+    """The same, and a page that says no more."""
+    _tell(error)
+    ui.label("Something went wrong here; the terminal says where.")
+
+
 def serve(port: int, games: Path, policies: Sequence[str] = (), show: bool = True) -> None:
     """Serve the pages until Ctrl-C; every game is then written.
 
@@ -113,7 +127,9 @@ def serve(port: int, games: Path, policies: Sequence[str] = (), show: bool = Tru
     build(lobby, policies)
     app.add_middleware(Guard, port=port)
     app.on_shutdown(lobby.close)
-    logging.getLogger("nicegui").setLevel(logging.CRITICAL)  # its messages quote what pages send
+    app.on_exception(_tell)
+    app.on_page_exception(_tell_and_say_so)
+    logging.getLogger("nicegui").setLevel(logging.CRITICAL)  # its messages quote exceptions, and those may tell cards
     ui.run(
         host=HOST, port=port, title="llama-envs", favicon="🦙", show=show, reload=False, show_welcome_message=False,
         reconnect_timeout=5.0, message_history_length=20, ws_max_size=LARGEST_MESSAGE, access_log=False,

@@ -60,7 +60,7 @@ def test_policies_lists_how_every_policy_is_written(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["play"], "there is no command 'play'; the commands are evaluate, tournament, games, policies"),
+        (["play"], "there is no command 'play'; the commands are evaluate, tournament, table, games, policies"),
         (["games", "lama"], "llama-envs games takes no arguments, got lama"),
         (["evaluate", "lama", "--policies", "random", "nobody"], "unknown policy 'nobody'"),
     ],

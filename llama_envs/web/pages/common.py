@@ -66,8 +66,8 @@ def column(name: str) -> dict[str, str]:
     return {"name": name, "label": name, "field": name, "align": "left"}
 
 
-def draw_advice(advice: Sequence[Advice]) -> None:
-    """What is thought of each action, the best first."""
+def draw_advice(advice: Sequence[Advice], together: int = 1) -> None:
+    """What is thought of each action, the best first; of ``together`` it is the first one that is rated."""
     rows = [
         {
             "action": each.name,
@@ -78,9 +78,9 @@ def draw_advice(advice: Sequence[Advice]) -> None:
         for place, each in enumerate(advice)
     ]
     ui.table(rows=rows, columns=[column(name) for name in rows[0]])
-    ui.label("points: what this round brings against the mean of the others, by mc, with a 95 % interval").classes(
-        "text-xs"
-    )
+    more = f"; the first of {together} in order, the others as the heuristic would" if together > 1 else ""
+    text = f"points: what this round brings against the mean of the others, by mc, with a 95 % interval{more}"
+    ui.label(text).classes("text-xs")
 
 
 def draw_costs(judged: Sequence[Judged], look: Callable[[int, int], None]) -> None:

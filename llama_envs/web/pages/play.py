@@ -310,7 +310,7 @@ class TablePage:
             with self.client:
                 self.advice.clear()
                 with self.advice:
-                    draw_advice(advice)
+                    draw_advice(advice, frame.together)
 
         background_tasks.create(later())
 
