@@ -68,7 +68,7 @@ class Frame:
         turn: whether the seat is to choose.
         together: how many actions it chooses at once.
         choices: action and name of each; where several are chosen, of each card that may be among them.
-        round_over: the picture shows the end of a round, and somebody has to say "go on".
+        round_over: the picture shows the end of a round, all hands laid open, and somebody has to say "go on".
         over: nothing more happens.
         failed: which policy failed and how; empty if none did.
         log: the latest public actions, the last one at the end.
@@ -169,7 +169,8 @@ class Table:
         turn = seat is not None and self.asks == seat and at is self.position
         state = at.state if at.scored is None else at.scored
         together = self.game.choices_together(at.state[0]) if turn else 1
-        svg = self.game.renderer.svg(self.game, state[0], seat, together > 1)
+        laid_open = at.over or at.scored is not None  # hands are, for scoring; no card of the next round is dealt
+        svg = self.game.renderer.svg(self.game, state[0], None if laid_open else seat, together > 1)
         cards = [int(action) for kind, action in _CHOICE.findall(svg) if kind == "card"]
         if not turn:
             svg = _REACTS.sub("", svg)

@@ -49,6 +49,7 @@ class ReplayPage:
             ui.button("‹", on_click=lambda: self._move(-1)).props('aria-label="back"')
             ui.button("›", on_click=lambda: self._move(1)).props('aria-label="forward"')
             self.slider = ui.slider(min=0, max=replay.last, value=self.number, on_change=self._slid).classes("grow")
+            self.slider.style("width: 0; min-width: 12rem")
             self.slider.props('label aria-label="position"')
             ui.select({first: f"round {k + 1}" for k, first in enumerate(replay.rounds)}, label="Round",
                       on_change=lambda event: self._go_to(event.value)).classes("w-28")  # fmt: skip
