@@ -153,7 +153,7 @@ class Session:
         while self.is_watched and not table.over and table.asks is None and table.position.scored is None:
             if not table.people and not self.running:
                 return
-            if not table.position.picks:
+            if table.position.to_move not in table.people:
                 await asyncio.sleep(self.delay)
             if not await self.in_thread(table.advance):
                 return

@@ -28,6 +28,7 @@ class Option:
         values: what may be chosen, for a field with a few values; empty: any text.
         switch: it is yes or no.
         upload: its value may also be a file's content.
+        several: its value is any number of integers.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Option:
     values: tuple[str, ...] = ()
     switch: bool = False
     upload: bool = False
+    several: bool = False
 
 
 def options_of(game: str) -> list[Option]:
@@ -94,7 +96,8 @@ def _option(field: Field[Any], hint: Any) -> Option:
         return Option(field.name, str(default), switch=True)
     if get_origin(hint) is Literal:
         return Option(field.name, str(default), values=tuple(map(str, get_args(hint))))
-    return Option(field.name, _text(default), upload="upload" in field.metadata)
+    several = "tuple[" in str(field.metadata.get("cli", hint))
+    return Option(field.name, _text(default), upload="upload" in field.metadata, several=several)
 
 
 def _text(value: Any) -> str:
@@ -117,5 +120,5 @@ def _value(option: Option, given: Any) -> Any:
     words = re.split(r"[\s,]+", text.strip("()[] "))
     if all(re.fullmatch(r"-?\d{1,18}", word) for word in words):
         numbers = tuple(map(int, words))
-        return numbers if len(numbers) > 1 or " " in option.text else numbers[0]
+        return numbers if option.several or len(numbers) > 1 else numbers[0]
     return text

@@ -100,7 +100,7 @@ class _Position:
     scored: States | None = None  # the end of a round, until somebody goes on
     failed: str = ""
     log: tuple[str, ...] = ()
-    picks: tuple[int, ...] = ()  # chosen together, and not yet taken
+    picks: tuple[tuple[int, ...], ...] = ()  # of each seat: chosen together, and not yet taken
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Table:
         self.seconds: list[float] = []
         self._snapshots: list[_Snapshot] = []
         self._since = time.perf_counter()
-        self.position = self._new_position(0, None, ())
+        self.position = self._new_position(0, None, (), ((),) * len(seats))
 
     # ------------------------------------------------------------------------------------------------- what is going on
 
@@ -154,8 +154,8 @@ class Table:
     def asks(self) -> int | None:
         """The seat of the person who must choose; None if nobody must."""
         at = self.position
-        waits = not (self.over or at.scored is not None or at.picks)
-        return at.to_move if waits and at.to_move in self.people else None
+        waits = not self.over and at.scored is None and at.to_move in self.people
+        return at.to_move if waits and not at.picks[at.to_move] else None
 
     def frame(self, seat: int | None) -> Frame:
         """What ``seat`` is shown.
@@ -217,6 +217,8 @@ class Table:
             raise ValueError("this choice came too late: the game has gone on.")
         if self.asks is None or self.asks != seat:
             raise ValueError(f"it is not the turn of {self._agent(seat)}.")
+        if not all(type(action) is int for action in actions):
+            raise ValueError(f"actions must be integers, got {actions!r}.")
         together = self.game.choices_together(at.state[0])
         if len(actions) not in (1, together):
             raise ValueError(f"{together} must be chosen together, got {len(actions)}.")
@@ -224,7 +226,7 @@ class Table:
         self._rehearse(chosen)
         if self.analysis:
             self._snapshots.append(self._snapshot())
-        self._take(chosen[0], time.perf_counter() - self._since, tuple(chosen[1:]))
+        self._take(chosen[0], time.perf_counter() - self._since, chosen[1:])
 
     def advance(self) -> bool:
         """Let a policy take the next action, or take the next one that was chosen already.
@@ -236,7 +238,8 @@ class Table:
         if self.over or at.scored is not None or self.asks is not None:
             return False
         if at.to_move in self.people:
-            self._take(at.picks[0], 0.0, at.picks[1:])
+            first, *others = at.picks[at.to_move]
+            self._take(first, 0.0, others)
             return True
         chosen, started = np.zeros(1, np.int64), time.perf_counter()
         try:
@@ -244,7 +247,7 @@ class Table:
         except PolicyError as error:
             self.position = replace(at, number=at.number + 1, failed=_without_cards(error, self._who(at.to_move)))
             return True
-        self._take(int(chosen[0]), time.perf_counter() - started, at.picks)
+        self._take(int(chosen[0]), time.perf_counter() - started)
         return True
 
     def go_on(self) -> None:
@@ -276,8 +279,8 @@ class Table:
 
     # -------------------------------------------------------------------------------------------------------- in detail
 
-    def _take(self, action: int, seconds: float, picks: tuple[int, ...]) -> None:
-        """One action of the seat to move."""
+    def _take(self, action: int, seconds: float, picks: Sequence[int] = ()) -> None:
+        """One action of the seat to move, which has chosen ``picks`` to follow."""
         at = self.position
         self.batch.step([action])
         self.actions.append(action)
@@ -288,11 +291,12 @@ class Table:
         log = (*at.log, line)[-LOG_LINES:] if self.game.public_actions else ()
         if ended and log:
             log = (*log, f"— end of round {rounds} —")
-        self.position = self._new_position(at.number + 1, self._end_of_round(rounds) if ended else None, log, picks)
+        later = tuple(tuple(picks) if seat == at.to_move else own for seat, own in enumerate(at.picks))
+        self.position = self._new_position(at.number + 1, self._end_of_round(rounds) if ended else None, log, later)
         self._since = time.perf_counter()
 
     def _new_position(
-        self, number: int, scored: States | None, log: tuple[str, ...], picks: tuple[int, ...] = ()
+        self, number: int, scored: States | None, log: tuple[str, ...], picks: tuple[tuple[int, ...], ...]
     ) -> _Position:
         to_move = int(self.batch.to_move[0])
         return _Position(number, self.batch.state.copy(), to_move, to_move < 0, scored, "", log, picks)
