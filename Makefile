@@ -59,7 +59,7 @@ test: install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not exhaustive"
 
 test-all: test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m exhaustive
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "exhaustive and not browser"
 
 .venv/browser: .venv/installed
 	command -v chromium || { apt-get update -qq && apt-get install -qq --yes --no-install-recommends chromium; } || true

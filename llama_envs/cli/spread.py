@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from llama_envs.cli.on_ray import ray_map, ray_session
 from llama_envs.core.validation import check_int
-from llama_envs.evaluation.workers import Map, workers
+from llama_envs.evaluation.workers import Map, threads, workers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,8 +31,11 @@ class Spread:
             raise ValueError(f"workers are processes of this machine: give workers = {self.workers} or ray, not both.")
 
     @contextmanager
-    def spread(self) -> Iterator[Map]:
+    def spread(self, light: bool = False) -> Iterator[Map]:
         """A ``map(function, jobs)`` as in :func:`~llama_envs.evaluation.workers.workers`.
+
+        Args:
+            light: the jobs are too short for other processes of this machine, and compiled code: threads do them.
 
         Raises:
             ValueError: Ray is missing or cannot be reached.
@@ -41,5 +44,5 @@ class Spread:
             with ray_session(self.address):
                 yield ray_map
         else:
-            with workers(self.workers) as spread:
+            with (threads if light else workers)(self.workers) as spread:
                 yield spread

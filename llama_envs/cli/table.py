@@ -67,7 +67,7 @@ def _run(options: Options) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     options = parse_options(Options, (__doc__ or "").partition("\n")[0], argv)
-    run_or_exit(lambda: _run(options), "every game is written")
+    run_or_exit(lambda: _run(options), f"every game is in {options.games}")
 
 
 if __name__ == "__main__":

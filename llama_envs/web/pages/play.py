@@ -153,10 +153,9 @@ class TablePage:
                 key = f"{place + 1}  " if place < 9 else ""
                 button = ui.button(f"{key}{name}", on_click=lambda place=place: self._choose(frame.number, place))
                 self.buttons.append(button.props("no-caps"))
-            self.confirm = ui.button("", on_click=lambda: self._confirm_picked(frame.number), color="positive").props(
-                "no-caps"
-            )
-            self.confirm.set_visibility(frame.together > 1)
+            if frame.together > 1:
+                self.confirm = ui.button("", on_click=lambda: self._confirm_picked(frame.number), color="positive")
+                self.confirm.props("no-caps")
             self._draw_picked()
 
     def _draw_picked(self) -> None:
