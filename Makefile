@@ -67,7 +67,7 @@ test-all: test
 	touch $@
 
 test-web: .venv/browser
-	$(BIN)/python -m pytest -m browser tests/web
+	$(BIN)/python -m pytest -n 2 --dist worksteal -rs -m browser tests/web
 
 test-notebooks: install
 	$(BIN)/python -m pytest --nbmake --nbmake-timeout=600 notebooks

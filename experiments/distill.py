@@ -5,7 +5,8 @@
 Games are played by the network and by scripted opponents; in every position that comes up the teacher (flat Monte
 Carlo) estimates each legal action, and the network learns to predict those estimates (DAgger, Ross et al. 2011, with
 values in place of labels). The noise of one estimate is large, but the network averages over positions, so few worlds
-each are enough. ``runs/<name>/model.zip`` plays as ``ppo:PATH``, and ``experiments.train --init-from`` goes on from it.
+each are enough. The positions are looked at in parts, by threads of this machine (kernels run side by side, and for so short
+jobs processes would cost more than they bring) or by Ray tasks. ``runs/<name>/model.zip`` plays as ``ppo:PATH``, and ``experiments.train --init-from`` goes on from it.
 Its value network is not trained, and not in the file. Until it is written the positions are files of the run, so that
 ``--resume`` goes on exactly.
 """
@@ -18,8 +19,10 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,22 +40,23 @@ from experiments.train.rivals import report
 from experiments.train.watch import LINE_SECONDS, MetricsFile
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.cli.command import game_of, parse, run_or_exit
-from llama_envs.cli.run_folder import default_name, open_run, whole_truth
+from llama_envs.cli.run_folder import RUNS, default_name, open_run, whole_truth
+from llama_envs.cli.spread import Spread
 from llama_envs.core.batch import Batch, policy_streams
 from llama_envs.core.files import naming, write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.validation import check_int
-from llama_envs.evaluation.workers import in_thread
-from llama_envs.policies import Policy, make_policy, make_view
+from llama_envs.evaluation.workers import Map, in_thread
+from llama_envs.policies import Policy, View, make_policy, make_view
 from llama_envs.policies.search import MonteCarloPolicy
 
 UNIT = 5.0  # points of the game for which the network learns 1
 CHECKPOINT_EVERY = 10  # rounds
-UNIMPORTANT = ("name", "resume")  # options that change no result
+PARTS = 16  # that a step's positions are looked at in, whoever does it
 
 
 @dataclasses.dataclass(frozen=True)
-class Options:
+class Options(Spread):
     """Distil a search agent into a network."""
 
     name: str = ""
@@ -92,7 +96,13 @@ class Options:
     deals: int = 1000
     """Deals of the evaluation at the end; 0 skips it."""
 
+    workers: int = 0
+    """Threads in which the teacher thinks; 0 is one for each core. The results do not depend on it."""
+
+    unimportant: ClassVar[tuple[str, ...]] = ("name", "resume", "workers", "ray", "address")  # that change no result
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         for field, most in (
             ("positions", 10**12), ("num_envs", 2**20), ("n_steps", 2**20), ("updates", 10**6), ("batch_size", 2**24),
             ("memory", 2**28),
@@ -165,6 +175,8 @@ class Lesson:
         opponents = make_policy(rule if options.opponents == "auto" else options.opponents, game)
         self.teacher, self.student, self.opponents = teacher, student, opponents
         self.options = options
+        bounds = np.linspace(0, options.num_envs, min(PARTS, options.num_envs) + 1, dtype=np.int64)
+        self.parts = [slice(*ends) for ends in pairwise(bounds)]
         seed = run_seed(options.seed, Purpose.LESSON)
         self.batch = Batch(game, options.num_envs, seed, autoreset=True)
         self.batch.reset()
@@ -179,12 +191,13 @@ class Lesson:
         """Go back to a :meth:`state`."""
         self.batch, self.streams, self.rng = (copy.deepcopy(state)[name] for name in ("batch", "streams", "rng"))
 
-    def play(self, memory: Memory) -> None:
-        """One move in every game."""
+    def play(self, memory: Memory, spread: Map = map) -> None:
+        """One move in every game; ``spread`` maps the teacher over parts of the positions."""
         batch, options = self.batch, self.options
         rows, seats = np.arange(options.num_envs), batch.to_move.astype(np.int64)
         view = make_view(batch, rows, seats, self.streams[0], self.teacher)
-        values = self.teacher.values(view)
+        found = spread(partial(values_of, self.teacher), [view.part(part) for part in self.parts])
+        values, view.streams = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
         memory.add(view.observation, view.mask, values / UNIT)
         actions = self.student.act(view)
         self.streams[0] = view.streams
@@ -197,11 +210,16 @@ class Lesson:
         batch.step(np.where(surprise, batch.sample_actions(self.streams[0]), actions))
 
 
+def values_of(teacher: MonteCarloPolicy, view: View) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64]]:
+    """What the teacher thinks of every action (n, A), and its random streams (n,) after that."""
+    return teacher.values(view), view.streams
+
+
 class Distillation:
     """A network that learns from a lesson, and all that is needed to go on with it after a stop."""
 
-    def __init__(self, game: Game, options: Options, folder: Path) -> None:
-        self.game, self.options, self.folder = game, options, folder
+    def __init__(self, game: Game, options: Options, folder: Path, spread: Map) -> None:
+        self.game, self.options, self.folder, self.spread = game, options, folder, spread
         settings = TrainingOptions(seed=options.seed, layers=options.layers)
         self.model = new_model(game, SB3VecEnv(game, 1), settings)
         policy = self.model.policy
@@ -246,7 +264,7 @@ class Distillation:
             for group in self.optimizer.param_groups:
                 group["lr"] = options.learning_rate * (1 - 0.95 * memory.seen / options.positions)
             for _ in range(options.n_steps):
-                self.lesson.play(memory)
+                self.lesson.play(memory, self.spread)
             losses = [
                 learn(self.network, self.optimizer, *memory.sample(self.rng, options.batch_size))
                 for _ in range(options.updates)
@@ -286,9 +304,9 @@ def most_positions(options: Options) -> int:
     return -(-options.positions // rollout) * rollout
 
 
-def distil(game: Game, options: Options, folder: Path) -> None:
+def distil(game: Game, options: Options, folder: Path, spread: Map = map) -> None:
     """Play, learn, and write the model, its metrics and its evaluation; an interrupt keeps what was done."""
-    distillation = Distillation(game, options, folder)
+    distillation = Distillation(game, options, folder, spread)
     with Progress(transient=True, disable=not rich.get_console().is_terminal) as progress:
         try:
             list(in_thread(distillation.run, [progress]))
@@ -320,11 +338,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     game = run_or_exit(lambda: game_of(call))
     name = options.name or default_name(game.name, f"{game.num_players}p", "distilled", f"s{options.seed}")
     run_or_exit(lambda: Lesson(game, options, make_policy("random", game)))  # before anything is written
-    kept = {key: value for key, value in dataclasses.asdict(options).items() if key not in UNIMPORTANT}
+    kept = {key: value for key, value in dataclasses.asdict(options).items() if key not in options.unimportant}
     config = run_or_exit(lambda: whole_truth(game, kept, (options.teacher, options.opponents)))
-    folder = run_or_exit(lambda: open_run(name, config, options.resume, ("deals",)))
+    folder = RUNS / name
+
+    def start() -> None:
+        with options.spread(light=True) as spread:  # before anything is written
+            open_run(name, config, options.resume, ("deals",))
+            distil(game, options, folder, spread)
+
     goes_on = f"{folder} keeps all but the running round, and the same command with --name {name} --resume goes on"
-    run_or_exit(lambda: distil(game, options, folder), goes_on)
+    run_or_exit(start, goes_on)
     print(f"model: {folder / 'model.zip'}")
 
 

@@ -131,7 +131,7 @@ def serve(port: int, games: Path, policies: Sequence[str] = (), show: bool = Tru
     app.on_page_exception(_tell_and_say_so)
     logging.getLogger("nicegui").setLevel(logging.CRITICAL)  # its messages quote exceptions, and those may tell cards
     ui.run(
-        host=HOST, port=port, title="llama-envs", favicon="🦙", show=show, reload=False, show_welcome_message=False,
-        reconnect_timeout=5.0, message_history_length=20, ws_max_size=LARGEST_MESSAGE, access_log=False,
-        uvicorn_logging_level="critical",
+        host=HOST, port=port, title="llama-envs", favicon="🦙", language="en-US", show=show, reload=False,
+        show_welcome_message=False, reconnect_timeout=5.0, message_history_length=20, ws_max_size=LARGEST_MESSAGE,
+        access_log=False, uvicorn_logging_level="critical",
     )  # fmt: skip

@@ -455,6 +455,7 @@ def test_axe_finds_nothing_serious(page: Any, server: Server) -> None:
 
     page.goto(server.url)
     button(page, "Start").wait_for()
+    page.wait_for_load_state("networkidle")
     check("the first page")
     start(page, server, "llama_llama", 3)
     settled(page)
@@ -464,6 +465,7 @@ def test_axe_finds_nothing_serious(page: Any, server: Server) -> None:
     button(page, "Again").wait_for()
     check("the end of a game")
     page.get_by_role("button", name="Look at it again").click()
+    page.wait_for_url("**/replay/*")
     page.locator(".picture svg").wait_for()
     check("a replay")
 

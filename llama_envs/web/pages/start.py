@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from llama_envs.web.replay import Replay
 from llama_envs.web.table import LONGEST_NAME, Seat, Table
 
 LATEST = 30  # recorded games that are listed
+LARGEST_FILE = 5_000_000  # bytes of recorded games
 
 
 class StartPage:
@@ -42,9 +43,7 @@ class StartPage:
             self._form()
         with ui.card().classes("w-full"):
             ui.label("Recorded games").classes("text-lg font-bold")
-            ui.upload(
-                label="A file of recorded games", auto_upload=True, on_upload=self._look_at, max_file_size=5_000_000
-            ).props('accept=".jsonl" aria-label="A file of recorded games"')
+            _file_button("Open a file of recorded games", self._look_at, LARGEST_FILE, ".jsonl")
             self._recorded()
 
     @ui.refreshable_method
@@ -103,8 +102,7 @@ class StartPage:
                 except UnicodeDecodeError:
                     say(ValueError(f"{event.file.name} is no text."))
 
-            ui.upload(label=f"{label}: {option.text}, or a file", auto_upload=True, on_upload=read,
-                      max_file_size=setup.LONGEST_FILE).classes("w-64")  # fmt: skip
+            _file_button(f"{label}: {option.text}, or a file", read, setup.LONGEST_FILE)
         else:
             ui.input(label, value=value, on_change=changed).classes("w-40")
 
@@ -192,6 +190,16 @@ class StartPage:
             ui.navigate.to(f"/replay/{self.lobby.show([Replay(recorded)])}")
         except ValueError as error:
             say(error)
+
+
+def _file_button(
+    label: str, read: Callable[[UploadEventArguments], Awaitable[None]], most: int, kind: str = ""
+) -> None:
+    """A button for choosing a file of at most ``most`` bytes; the uploader itself has no good labels."""
+    upload = ui.upload(auto_upload=True, on_upload=read, max_file_size=most).classes("hidden").props(f'accept="{kind}"')
+    upload.on("rejected", lambda: say(ValueError(f"a file may have {most:,} bytes at most.")))
+    button = ui.button(label, color="secondary").props("no-caps")
+    button.on("click", js_handler=f"() => getElement({upload.id}).pickFiles()")
 
 
 def _usual_number(game: str) -> int:
