@@ -94,8 +94,8 @@ class TablePage:
             waiting = len(people) > 1 and self.session.revealed is None and not self.table.over
             self.hand_over.set_visibility(waiting)
             self.picture.set_visibility(not waiting)
-            self.choices.set_visibility(not waiting)
             if waiting:
+                self.choices.set_visibility(False)
                 self.frame = None
                 self.picture.set_content("")
                 self.choices.clear()
@@ -144,6 +144,7 @@ class TablePage:
 
     def _draw_choices(self, frame: Frame) -> None:
         self.choices.clear()
+        self.choices.set_visibility(bool(frame.choices) or frame.round_over)
         self.buttons: list[ui.button] = []
         with self.choices:
             if frame.round_over:
