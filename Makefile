@@ -76,7 +76,7 @@ test-notebooks: install
 	$(PYTHON) -m venv .venv-ray
 	$(RAY)/python -m pip install --quiet --upgrade pip
 	$(RAY)/python -m pip install --quiet --constraint constraints-ray.txt "$$(grep '^torch==' constraints-ray.txt)"
-	$(RAY)/python -m pip install --quiet --constraint constraints-ray.txt --editable '.[ray]' pytest
+	$(RAY)/python -m pip install --quiet --constraint constraints-ray.txt --editable '.[ray,train]' pytest
 	touch $@
 
 test-ray: .venv-ray/installed

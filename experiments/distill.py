@@ -5,10 +5,12 @@
 Games are played by the network and by scripted opponents; in every position that comes up the teacher (flat Monte
 Carlo) estimates each legal action, and the network learns to predict those estimates (DAgger, Ross et al. 2011, with
 values in place of labels). The noise of one estimate is large, but the network averages over positions, so few worlds
-each are enough. The positions are looked at in parts, by threads of this machine (kernels run side by side, and for so short
-jobs processes would cost more than they bring) or by Ray tasks. ``runs/<name>/model.zip`` plays as ``ppo:PATH``, and ``experiments.train --init-from`` goes on from it.
+each are enough. ``runs/<name>/model.zip`` plays as ``ppo:PATH``, and ``experiments.train --init-from`` goes on from it.
 Its value network is not trained, and not in the file. Until it is written the positions are files of the run, so that
 ``--resume`` goes on exactly.
+
+The teacher looks at the positions of a step in parts: threads of this machine do, in which kernels run side by side
+(processes would take longer to be told than to think), or Ray tasks.
 """
 
 from __future__ import annotations

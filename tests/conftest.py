@@ -22,7 +22,7 @@ EXHAUSTIVE = [
     r"evaluation/test_tournament\.py::test_the_table_of_all_games\w*\[llama_llama",
     r"test_(gym|compile)\.py::test_(asyncvectorenv|worker_processes)\w*\[(spawn-lama|forkserver-llama_llama)",
     r"test_aec\.py::test_(1000_renders|rendering_changes_nothing\w*\[human-llama_llama-num_players=4)",
-    r"test_without_ray\.py::.*\[evaluate",
+    r"test_without_ray\.py::.*\[(evaluate|train\]|distill)",
     r"test_readme\.py::test_example_runs\[from sb3_contrib",
     r"core/test_conformance\.py",
     r"test_baseline\.py::test_policies_play_on",

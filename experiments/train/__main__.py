@@ -15,9 +15,9 @@ from typing import Any
 
 from experiments.train.learner import check, config_of
 from experiments.train.options import RENAMED, Options
-from experiments.train.run import train
+from experiments.train.run import side_by_side, train
 from llama_envs.cli.command import game_of, parse, run_or_exit
-from llama_envs.cli.run_folder import default_name, open_run
+from llama_envs.cli.run_folder import RUNS, default_name, open_run
 
 MAY_GROW = ("total_timesteps", "deals")
 
@@ -30,9 +30,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     run_or_exit(lambda: check(game, options))  # before anything is written
     name = options.name or default_name(game.name, f"{game.num_players}p", f"s{options.seed}")
     config: dict[str, Any] = run_or_exit(lambda: config_of(game, options))
-    folder = run_or_exit(lambda: open_run(name, config, options.resume, MAY_GROW))
+    folder = RUNS / name
+
+    def start() -> None:
+        with side_by_side(options) as spread:  # before anything is written
+            open_run(name, config, options.resume, MAY_GROW)
+            train(game, options, folder, spread)
+
     goes_on = f"{folder} keeps all but the running rollout, and the same command with --name {name} --resume goes on"
-    run_or_exit(lambda: train(game, options, folder), goes_on)
+    run_or_exit(start, goes_on)
     print(f"model: {folder / 'model.zip' if options.seeds == 1 else folder / 'seed-*' / 'model.zip'}")
 
 

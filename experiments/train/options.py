@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from llama_envs.cli.spread import Spread
 from llama_envs.core.validation import check_choice, check_int
 
 RENAMED = {
@@ -111,7 +112,7 @@ class LearnerOptions(PPOOptions):
 
 
 @dataclasses.dataclass(frozen=True)
-class Options(LearnerOptions):
+class Options(LearnerOptions, Spread):
     """Train a MaskablePPO agent by self-play and evaluate it."""
 
     seats: str = "auto"
@@ -137,19 +138,28 @@ class Options(LearnerOptions):
     seeds: int = 1
     """Independent runs: of seed, seed + 1, ..., each in a folder of its own, and one learning curve of all."""
     workers: int = 0
-    """Processes that train them side by side; 0 is one for each core."""
+    """Processes that train them side by side; 0 is one for each core. The results do not depend on it."""
+    ray: bool = False
+    """Ray tasks train them instead, with the same results."""
+    address: str = ""
+    """With --ray, the address of a cluster ("auto", host:port), each node of which has llama-envs[ray,train] and sees
+    this folder under the same path, since every task writes into the run; empty: this machine."""
 
-    unimportant: ClassVar[tuple[str, ...]] = (*PPOOptions.unimportant, "workers")
+    unimportant: ClassVar[tuple[str, ...]] = (*PPOOptions.unimportant, "workers", "ray", "address")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        LearnerOptions.__post_init__(self)
+        Spread.__post_init__(self)
         check_choice("seats", self.seats, ("auto", "one", "all"))
         check_int("snapshots", self.snapshots, 1, 64)
         check_int("snapshot_every", self.snapshot_every, 1, 10**6)
         check_int("evaluate_every", self.evaluate_every, 0, 10**6)
         check_int("evaluate_deals", self.evaluate_deals, 1, 10_000_000)
         check_int("seeds", self.seeds, 1, 1000)
-        check_int("workers", self.workers, 0, 1024)
+        if self.ray and (self.seeds == 1 or self.device != "cpu"):
+            raise ValueError(
+                f"ray must come with 2 seeds or more and device cpu, a core each, got {self.seeds} and {self.device}."
+            )
         check_int("seed + seeds - 1", self.seed + self.seeds - 1, 0, LARGEST_SEED)
         for field in ("self_weight", "snapshot_weight", "scripted_weight"):
             self.check_weight(field)

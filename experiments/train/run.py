@@ -6,6 +6,8 @@ import dataclasses
 import multiprocessing
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -18,10 +20,24 @@ from experiments.train.rivals import report, rivals_of
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
 from llama_envs.evaluation.intervals import mean_of, plus_minus
-from llama_envs.evaluation.workers import in_thread, workers
+from llama_envs.evaluation.workers import Map, in_thread
 
 
-def train(game: Game, options: Options, folder: Path) -> None:
+@contextmanager
+def side_by_side(options: Options) -> Iterator[Map]:
+    """A ``map`` over seeds, no more processes than there are; one seed after the other is trained in this thread."""
+    at_once = min(options.workers or os.cpu_count() or 1, options.seeds)
+    if options.ray:
+        with options.spread() as spread:
+            yield spread
+    elif at_once == 1:
+        yield map
+    else:
+        with dataclasses.replace(options, workers=at_once).spread() as spread:
+            yield spread
+
+
+def train(game: Game, options: Options, folder: Path, spread: Map = map) -> None:
     """Train one seed or several, write models and pictures, and evaluate."""
     total, rollout = decisions_of(game, options)
     print(f"{total:,} decisions in {total // rollout:,} rollouts of {rollout:,}, in {folder}", flush=True)
@@ -30,7 +46,7 @@ def train(game: Game, options: Options, folder: Path) -> None:
         if options.deals:
             report(game, folder / "model.zip", options.deals, options.seed, folder / "evaluation.csv", in_thread)
     else:
-        train_seeds(game, options, folder)
+        train_seeds(game, options, folder, spread)
 
 
 def train_seed(game: Game, options: Options, folder: Path, label: str = "") -> None:
@@ -42,16 +58,14 @@ def train_seed(game: Game, options: Options, folder: Path, label: str = "") -> N
     draw_learning_curve(game, [pd.read_csv(folder / "metrics.csv")], folder / "learning_curve.png")
 
 
-def train_seeds(game: Game, options: Options, folder: Path) -> None:
+def train_seeds(game: Game, options: Options, folder: Path, spread: Map) -> None:
     """Every seed in a folder of its own, then one learning curve and one table of all."""
     runs = {seed: folder / f"seed-{seed}" for seed in range(options.seed, options.seed + options.seeds)}
-    jobs = [(game, dataclasses.replace(options, seed=seed, seeds=1), own) for seed, own in runs.items()]
-    at_once = min(options.workers or os.cpu_count() or 1, options.seeds)
-    if at_once == 1:
-        list(map(one_of_many, jobs))
-    else:
-        with workers(at_once) as spread:
-            list(spread(one_of_many, jobs))
+    one = dataclasses.replace(options, seeds=1, ray=False, address="", resume=True)  # also what a lost task has left
+    jobs = [(game, dataclasses.replace(one, seed=seed), own.resolve()) for seed, own in runs.items()]
+    if options.ray:
+        print(f"progress: {folder / 'seed-*' / 'metrics.csv'}", flush=True)
+    list(spread(one_of_many, jobs))
     metrics = [pd.read_csv(own / "metrics.csv") for own in runs.values()]
     draw_learning_curve(game, metrics, folder / "learning_curve.png")
     if options.deals:

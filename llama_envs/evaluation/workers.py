@@ -19,10 +19,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.connection import wait
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from llama_envs.policies.names import adopt, exported
@@ -107,8 +107,12 @@ def in_thread(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[A
         thread = threading.Thread(target=_answer, args=(function, job, answers), daemon=True)
         _BUSY.append(thread)
         thread.start()
-        result, raised = answers.get()
+        answered = None
+        while answered is None:
+            with suppress(Empty):  # now and then, since what stops a Ray task does not wake who waits for ever
+                answered = answers.get(timeout=0.2)
         _BUSY.remove(thread)
+        result, raised = answered
         if raised is not None:
             raise raised
         yield result

@@ -108,8 +108,11 @@ def files_of(spec: str, game: Game) -> list[Path]:
     return [Path(part) for part in dict.fromkeys(parts) if name in _SHIPPED and Path(part).is_file()]
 
 
-def exported() -> bytes:
+def exported(dumps: Callable[[Any], bytes] = pickle.dumps) -> bytes:
     """What :func:`adopt` needs to make registered policies and games known in another process.
+
+    Args:
+        dumps: pickles.
 
     Raises:
         ValueError: a policy's ``build`` or a game cannot be pickled.
@@ -118,13 +121,13 @@ def exported() -> bytes:
     for kind, entries in ours:
         for name, entry in entries.items():
             try:
-                pickle.dumps(entry)
+                dumps(entry)
             except Exception as error:
                 raise ValueError(
                     f"{kind} {name!r} cannot be made known to worker processes ({_first(error)}); what makes it must "
                     f"be a function of a module."
                 ) from None
-    return pickle.dumps((_REGISTERED, added_games()))
+    return dumps((_REGISTERED, added_games()))
 
 
 def adopt(registered: bytes) -> None:

@@ -57,9 +57,7 @@ class View:
     def part(self, rows: slice) -> View:
         """The view on some of the games; its arrays are parts of this one's."""
         possible = None if self._possible is None else self._possible[rows]
-        return View(
-            self.game, self.observation[rows], self.mask[rows], self.seat[rows], self.streams[rows], possible
-        )
+        return View(self.game, self.observation[rows], self.mask[rows], self.seat[rows], self.streams[rows], possible)
 
     def __len__(self) -> int:
         return len(self.seat)

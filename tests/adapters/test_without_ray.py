@@ -17,8 +17,10 @@ NO_RAY = "import sys; sys.modules['ray'] = None; "
         ["experiments.train_rllib", GAMES[0]],
         ["experiments.evaluate", GAMES[0], "--ray", "--deals", "2"],
         ["experiments.exploit", GAMES[0], "--ray"],
+        ["experiments.train", GAMES[0], "--ray", "--seeds", "2"],
+        ["experiments.distill", GAMES[0], "--ray"],
     ],
-    ids=["train_rllib", "evaluate", "exploit"],
+    ids=["train_rllib", "evaluate", "exploit", "train", "distill"],
 )
 def test_the_commands_name_what_to_install_and_leave_nothing(command: list[str], tmp_path: Path) -> None:
     code = f"{NO_RAY}import os, runpy; os.chdir({str(tmp_path)!r}); sys.argv[1:] = {command[1:]!r}; "

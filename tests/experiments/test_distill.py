@@ -16,7 +16,7 @@ from experiments import distill
 from experiments.train import __main__ as train
 from llama_envs.core.registry import make_game
 from llama_envs.evaluation import compare
-from llama_envs.policies import make_policy
+from llama_envs.policies import make_policy, make_view
 from llama_envs.policies.network import load_value, read_policy
 from tests.experiments.commands import call, sentence
 
@@ -83,6 +83,31 @@ def test_same_seed_same_weights_and_another_seed_others(tmp_path: Path, monkeypa
     assert not np.array_equal(arrays[0]["policy.1.weight"], arrays[2]["policy.1.weight"])
 
 
+class Kept(list[np.ndarray]):
+    """The values that a lesson would remember."""
+
+    def add(self, observation: np.ndarray, mask: np.ndarray, value: np.ndarray) -> None:
+        self.append(value)
+
+
+@pytest.mark.parametrize("positions", [3, 70])
+def test_the_teacher_thinks_the_same_in_parts_whoever_looks_at_them(positions: int) -> None:
+    game, rows = make_game("llama_llama", num_players=3), np.arange(positions)
+    found = []
+    for workers in (1, 2, 5):
+        options = distill.Options(num_envs=positions, teacher="mc:3", workers=workers)
+        lesson, kept = distill.Lesson(game, options, make_policy("random", game)), Kept()
+        with options.spread(light=True) as spread:
+            for _ in range(4):
+                seats = lesson.batch.to_move.astype(np.int64)
+                whole = make_view(lesson.batch, rows, seats, lesson.streams[0], lesson.teacher)
+                lesson.play(kept, spread)  # type: ignore[arg-type]
+                assert np.array_equal(kept[-1], lesson.teacher.values(whole) / distill.UNIT)
+        found.append((np.concatenate(kept), lesson.streams[0], lesson.batch.state))
+    assert len(np.unique(found[0][0])) > 10
+    assert all(np.array_equal(one, other) for case in found[1:] for one, other in zip(found[0], case, strict=True))
+
+
 def test_values_are_learned_against_their_mean_over_legal_actions(tmp_path: Path) -> None:
     game = make_game("lama", num_players=2)
     memory = distill.Memory(game, 4, tmp_path)
@@ -130,6 +155,8 @@ def test_distilling_stops_at_the_first_loss_that_is_not_finite__N01(
         (["--scale", "inf"], "scale must be above 0"),
         (["--seed", "-1"], "seed must be an integer from 0"),
         (["--opponents", "nobody"], "unknown policy 'nobody'"),
+        (["--ray", "--workers", "2"], "workers are processes of this machine"),
+        (["--address", "auto"], "address is for --ray"),
     ],
 )
 def test_bad_options_are_refused_and_write_nothing(

@@ -37,8 +37,8 @@ class Slow:
 """
 
 
-def stop(command: list[str], folder: Path, file: str, rows: int, also: str = "") -> str:
-    """Start a command, send Ctrl-C once ``file`` has so many rows of metrics; what it says within two seconds."""
+def stop(command: list[str], folder: Path, files: str, rows: int, also: str = "", seconds: float = 2) -> str:
+    """Start a command, send Ctrl-C once ``files`` have so many rows of metrics; what it says within ``seconds``."""
     process = subprocess.Popen(
         [sys.executable, "-m", *command], cwd=folder, env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -46,7 +46,8 @@ def stop(command: list[str], folder: Path, file: str, rows: int, also: str = "")
     try:
         until = time.monotonic() + 120
         while time.monotonic() < until and process.poll() is None:
-            if (folder / file).is_file() and len((folder / file).read_text().splitlines()) > rows:
+            metrics = [folder / file for file in files.split()]
+            if all(path.is_file() and len(path.read_text().splitlines()) > rows for path in metrics):
                 break
             time.sleep(0.02)
         if also:
@@ -55,7 +56,7 @@ def stop(command: list[str], folder: Path, file: str, rows: int, also: str = "")
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the command
         assert process.stderr is not None
         line = process.stderr.readline()
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < seconds
         _, more = process.communicate(timeout=30)
         assert process.returncode == 130, line + more
         return sentence(line + more)
@@ -175,7 +176,7 @@ def test_no_damaged_checkpoint_is_read__K20(seed: int, tmp_path: Path) -> None:
 def test_several_seeds_in_processes_keep_what_they_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ["lama", "--name", "x", "--seeds", "2", "--workers", "2", "--total-timesteps", str(128 * 400), *SIZES,
                  "--checkpoint-every", "100000", "--deals", "0", "--evaluate-every", "0"]  # fmt: skip
-    stop(["experiments.train", *arguments], tmp_path, "runs/x/seed-1/metrics.csv", 8)
+    stop(["experiments.train", *arguments], tmp_path, "runs/x/seed-0/metrics.csv runs/x/seed-1/metrics.csv", 8)
     states = []
     for seed in (0, 1):
         checkpoint = tmp_path / "runs" / "x" / f"seed-{seed}" / "checkpoint.pkl"
