@@ -4,7 +4,8 @@ A kernel is numba ``njit`` code with an on-disk cache, or the same function in p
 ``NUMBA_DISABLE_JIT=1`` is set. numba's own cache looks only at the file of the function itself; a kernel also inlines
 what it calls, so the cache here is keyed by the source of *everything* a kernel reaches (functions, closures and
 constants). Changing a rule in place therefore never runs stale machine code, and a loop built around functions that
-are passed in (a closure) is cached across processes, which numba alone does not do.
+are passed in (a closure) is cached across processes, which numba alone does not do. Of several processes that need
+the same kernel at once one compiles it, and the others wait for its machine code.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from llama_envs.core.locks import locks_in
+
 try:
     import numba
     from numba.core.caching import FunctionCache, IndexDataCacheFile
+    from numba.core.compiler_lock import global_compiler_lock
 
     JIT = not numba.config.DISABLE_JIT
 except ImportError:  # numba is a dependency of the wheel; without it everything works, slowly
@@ -57,6 +61,7 @@ def kernel(function: Any = None, *, allocates: bool = False, inline: bool = Fals
     dispatcher = numba.njit(**OPTIONS, _nrt=allocates, forceinline=inline)(function)
     with contextlib.suppress(RuntimeError):  # no writable place for a cache (read-only install, no home)
         dispatcher._cache = _SourceKeyedCache(function)
+        dispatcher.compile = _letting_go(dispatcher)
     return dispatcher
 
 
@@ -86,24 +91,61 @@ if JIT:
         take the same number, and one of them would later run the other's code.
         """
 
+        def name_of(self, key: Any) -> str:
+            number = int(hashlib.sha256(repr(key).encode()).hexdigest()[:15], 16)
+            return str(self._data_name_pattern.format(number=number))
+
         def save(self, key: Any, data: Any) -> None:
-            name = self._data_name_pattern.format(number=int(hashlib.sha256(repr(key).encode()).hexdigest()[:15], 16))
+            name = self.name_of(key)
             overloads = self._load_index()
             if overloads.get(key) != name:
                 self._save_index({**overloads, key: name})
             self._save_data(name, data)
 
     class _SourceKeyedCache(FunctionCache):
-        """numba's function cache with the fingerprint of all reachable source as its key."""
+        """numba's function cache with the fingerprint of all reachable source as its key.
+
+        What is not in it is compiled under a lock, together with all that it calls. A process waits only for what its
+        kernels call, and no kernel calls itself by way of others: so no two can wait for each other.
+        """
 
         def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
+            self.held: list[str] = []
             self._cache_file = _FilesNamedByKey(
                 self.cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
             )
 
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            found = super().load_overload(sig, target_context)
+            if found is None:
+                name = self._cache_file.name_of(self._index_key(sig, target_context.codegen()))
+                if locks_in(self.cache_path).take(name):
+                    self.held.append(name)
+                    found = super().load_overload(sig, target_context)  # another process may have saved it meanwhile
+            return found
+
+        def let_go(self, first: int) -> None:
+            """Of all locks but those that were held ``first``."""
+            while len(self.held) > first:
+                locks_in(self.cache_path).let_go(self.held.pop())
+
         def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
             return sig, codegen.magic_tuple(), _file_hash(__file__), source_fingerprint(self._py_func)
+
+    def _letting_go(dispatcher: Any) -> Callable[[Any], Any]:
+        """numba's ``compile`` of a kernel, after which its locks are free, whatever happened."""
+        compile_or_load, cache = dispatcher.compile, dispatcher._cache
+
+        def compile(sig: Any) -> Any:
+            with global_compiler_lock:  # of all threads
+                held = len(cache.held)
+                try:
+                    return compile_or_load(sig)
+                finally:
+                    cache.let_go(held)
+
+        return compile
 
 
 @functools.cache
