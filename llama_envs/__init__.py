@@ -4,6 +4,11 @@ Importing this package registers every known game with PettingZoo (``llama_envs/
 Gymnasium (``llama_envs/<Name>-v0``). It compiles nothing and imports no learner.
 """
 
+from llama_envs.core import interrupts
+
+if interrupts.is_command():
+    interrupts.stop_at_once()
+
 from importlib.metadata import PackageNotFoundError, version
 
 import gymnasium

@@ -80,13 +80,19 @@ def train_seeds(game: Game, options: Options, folder: Path, spread: Map) -> None
             print(f"win share against {rival}, over {options.seeds} seeds: {plus_minus(*mean_of(shares))}")
 
 
+def _interrupt_once(*_: object) -> None:
+    """The pool tells its processes to end, and again when the first has: that may not disturb another's saving."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def one_of_many(job: tuple[Game, Options, Path]) -> None:
     """One seed, here or in a process of its own, which keeps what it has when it is told to end."""
     game, options, folder = job
     folder.mkdir(exist_ok=True)
     alone = multiprocessing.parent_process() is not None
     if alone:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # by a KeyboardInterrupt, as Ctrl-C
+        signal.signal(signal.SIGTERM, _interrupt_once)
     try:
         train_seed(game, options, folder, f"seed {options.seed}: ")
     except KeyboardInterrupt:

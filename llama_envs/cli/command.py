@@ -19,6 +19,7 @@ import docstring_parser
 import tyro
 
 from llama_envs.core.game import Game
+from llama_envs.core.interrupts import raising
 from llama_envs.core.registry import config_type, game_names, make_game
 from llama_envs.core.runs import command_name
 from llama_envs.evaluation.workers import busy
@@ -154,7 +155,8 @@ def run_or_exit(action: Callable[[], O], stopped: object = "nothing was written"
         stopped: after Ctrl-C, what is kept and how to go on: a text, or what has one by then.
     """
     try:
-        return action()
+        with raising():
+            return action()
     except ValueError as error:
         fail(str(error))
     except BrokenProcessPool:

@@ -96,8 +96,24 @@ def worker_pool(number: int) -> Iterator[Executor]:
 
 def in_pool(pool: Executor, function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
     """``map`` in a pool's processes; nothing is cancelled one by one, since :func:`worker_pool` ends all."""
-    for future in [pool.submit(function, job) for job in jobs]:
+    todo = list(jobs)
+    with _deaf():
+        futures = [pool.submit(function, job) for job in todo]
+    for future in futures:
         yield future.result()
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that start within never hear Ctrl-C, not even while they import; here it comes through afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def in_thread(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
