@@ -26,7 +26,7 @@ from experiments.train.options import RENAMED, PPOOptions
 from experiments.train.rivals import report
 from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.on_ray import ray_session, require
-from llama_envs.cli.run_folder import default_name, open_run, whole_truth
+from llama_envs.cli.run_folder import RUNS, default_name, open_run, whole_truth
 from llama_envs.core.files import write_atomically, write_json
 from llama_envs.core.game import Game
 from llama_envs.core.runs import made_here
@@ -87,8 +87,22 @@ def main(argv: Sequence[str] | None = None) -> None:
     game = run_or_exit(lambda: game_of(call))
     run_or_exit(lambda: require("llama_envs.adapters.rllib", options.address))  # before anything is written
     name = options.name or default_name(game.name, f"{game.num_players}p", "rllib", f"s{options.seed}")
-    goes_on = f"the same command with --name {name} --resume goes on from the last checkpoint"
-    run_or_exit(lambda: start(game, options, name), goes_on)
+    run_or_exit(lambda: start(game, options, name), Kept(name))
+
+
+class Kept:
+    """As a text, what the run ``name`` keeps when it is stopped now."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        folder = RUNS / self.name
+        goes_on = f"and the same command with --name {self.name} --resume"
+        if (folder / "checkpoint.json").is_file():
+            steps = json.loads((folder / "checkpoint.json").read_text())["steps"]
+            return f"{folder} keeps the last checkpoint, after {steps:,} decisions, {goes_on} goes on from there"
+        return f"{folder} keeps no checkpoint yet, {goes_on} begins again" if folder.is_dir() else "nothing was written"
 
 
 def start(game: Game, options: Options, name: str) -> None:

@@ -257,6 +257,29 @@ def test_a_killed_run_of_the_command_resumes_and_finishes(tmp_path: Path, ray_fo
     assert len(list(folder.glob("checkpoint-*"))) == 1
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_ctrl_c_says_in_one_line_what_is_kept(kept: bool, tmp_path: Path, ray_folder: str) -> None:
+    command = ["experiments.train_rllib", "lama", "--name", "x", "--total-timesteps", "1000000", *TINY[:-1]]
+    process = python(*command, "2" if kept else "1000", folder=tmp_path, ray_folder=ray_folder)
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(4)]
+    assert lines[-1].startswith("iteration 4: "), process.communicate(timeout=60)
+    process.send_signal(signal.SIGINT)
+    _, errors = finish(process)
+    assert process.returncode == 130, errors
+    said = errors.splitlines()[-1]
+    assert "Traceback" not in errors
+    if kept:
+        steps = json.loads((tmp_path / "runs" / "x" / "checkpoint.json").read_text())["steps"]
+        assert 400 <= steps < 10_000
+        assert (
+            f"stopped; runs/x keeps the last checkpoint, after {steps:,} decisions, and the same command with" in said
+        )
+        assert said.endswith(" --name x --resume goes on from there.")
+    else:
+        assert "stopped; runs/x keeps no checkpoint yet, and the same command with --name x --resume begins ag" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
