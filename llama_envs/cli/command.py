@@ -175,7 +175,7 @@ def run_or_exit(action: Callable[[], O], stopped: object = "nothing was written"
 
 def fail(message: str, code: int = 2) -> NoReturn:
     """One sentence on stderr."""
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(code)
 
 

@@ -159,9 +159,9 @@ def report(tournament: Tournament, folder: Path) -> str:
     plan, results = tournament.plan, tournament.results
     players, game = plan.game.num_players, plan.game
     table = readable_standings(tournament)
-    command = (folder / "command.txt").read_text().strip() if (folder / "command.txt").is_file() else ""
+    command = (folder / "command.txt").read_text(encoding="utf-8").strip() if (folder / "command.txt").is_file() else ""
     found = folder / "versions.json"
-    libraries = json.loads(found.read_text()) if found.is_file() else {}
+    libraries = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else {}
     lines = [
         f"# Tournament: {game.title}, {players} players",
         "",

@@ -102,10 +102,24 @@ def files_of(spec: str, game: Game) -> list[Path]:
     name, _, argument = spec.partition(":")
     if name == "baseline" and game.spec.baselines is not None:
         return [game.spec.baselines / f"{game.name}_{game.num_players}p.npz"]
-    if ".py:" in spec or spec.endswith(".py"):
-        return [Path(f"{spec.partition('.py')[0]}.py")]
     parts = [part.partition("=")[2] or part for part in (argument, *argument.split(":")) if part]
-    return [Path(part) for part in dict.fromkeys(parts) if name in _SHIPPED and Path(part).is_file()]
+    named = [Path(part) for part in dict.fromkeys(parts) if Path(part).is_file()]
+    if ".py:" in spec or spec.endswith(".py"):
+        path, _, rest = spec.partition(".py")
+        return [Path(f"{path}.py"), *(Path(part) for part in rest.split(":")[2:] if Path(part).is_file())]
+    if name in _SHIPPED or name in _REGISTERED:
+        return named
+    module = _plugins()[name].module if name in _plugins() else name
+    return [*_source_of(module), *named]
+
+
+def _source_of(module: str) -> list[Path]:
+    """The file of a module, if it has one."""
+    try:
+        found = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return []
+    return [Path(found.origin)] if found is not None and found.origin and Path(found.origin).is_file() else []
 
 
 def exported(dumps: Callable[[Any], bytes] = pickle.dumps) -> bytes:
@@ -168,11 +182,12 @@ def _load(spec: str, name: str, argument: str) -> tuple[Any, str, str]:  # -> (w
 
 
 def _module_of_file(path: str) -> Any:
-    """A Python file as a module of its own name, run once in a process."""
+    """A Python file as a module of its own name, run once in a process as long as it stays the same."""
     file = Path(path).resolve()
     if not file.is_file():
         raise ValueError(f"there is no file {path} with a policy in it.")
-    name = f"_policy_file_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
+    content = str(file).encode() + b"\0" + file.read_bytes()
+    name = f"_policy_file_{hashlib.sha256(content).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file)
@@ -183,7 +198,7 @@ def _module_of_file(path: str) -> Any:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if not isinstance(error, Exception):
+        if not isinstance(error, (Exception, SystemExit)):
             raise
         raise ValueError(f"{path} cannot be run ({_first(error)}).") from error
     return module

@@ -169,7 +169,7 @@ class Players:
         started = time.perf_counter()
         try:
             chosen = np.asarray(policy.act(view))
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a policy does not end the program that plays it
             first_line = f"{type(error).__name__}: {error}".splitlines()[0]
             at = extract_tb(error.__traceback__)[-1]
             raise PolicyError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from llama_envs.core.chance import draw_true, sample_legal
+from llama_envs.core.chance import draw_true
 from llama_envs.core.compile import kernel
 from llama_envs.core.contract import Floats, Integers, Kernel, Mask, Params, PolicyKernel, State, Streams
 from llama_envs.policies.view import Actions, View
@@ -30,9 +30,7 @@ class RandomPolicy:
 
     def act(self, view: View) -> Actions:
         """A uniform legal action for each row: (n,) int64."""
-        actions = np.empty(len(view), np.int64)
-        sample_legal(view.mask, view.streams, actions)
-        return actions
+        return view.sample_legal()
 
 
 class ScriptedPolicy:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from llama_envs.core.batch import Batch, resampled
+from llama_envs.core.chance import sample_legal
 from llama_envs.core.contract import PolicyKernel, States
 from llama_envs.core.game import Game
 
@@ -58,6 +59,12 @@ class View:
         """The view on some of the games; its arrays are parts of this one's."""
         possible = None if self._possible is None else self._possible[rows]
         return View(self.game, self.observation[rows], self.mask[rows], self.seat[rows], self.streams[rows], possible)
+
+    def sample_legal(self) -> Actions:
+        """A uniform legal action for each row, by its stream: (n,) int64."""
+        actions = np.empty(len(self), np.int64)
+        sample_legal(self.mask, self.streams, actions)
+        return actions
 
     def __len__(self) -> int:
         return len(self.seat)

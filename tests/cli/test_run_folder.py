@@ -99,6 +99,23 @@ def test_a_replaced_policy_file_is_another_configuration__N05() -> None:
         open_run("a", whole_truth(game, {}, ["network:mine.npz", "random"]), resume=True)
 
 
+@pytest.mark.parametrize("spec", ["mine.py:Mine:table.txt", "ours:Mine:table.txt"])
+@pytest.mark.parametrize("changed", ["source", "argument"])
+def test_a_changed_policy_of_ones_own_is_another_configuration__N05(
+    spec: str, changed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, _ = shipped()
+    monkeypatch.syspath_prepend(".")
+    for source in ("mine.py", "ours.py"):
+        Path(source).write_text("class Mine: pass")
+    Path("table.txt").write_text("1")
+    open_run("a", whole_truth(game, {}, [spec]), resume=False)
+    open_run("a", whole_truth(game, {}, [spec]), resume=True)
+    Path(f"{spec[:4]}.py" if changed == "source" else "table.txt").write_text("# another")
+    with pytest.raises(ValueError, match=r"files was .*, is "):
+        open_run("a", whole_truth(game, {}, [spec]), resume=True)
+
+
 def test_the_package_version_belongs_to_a_run__N05(monkeypatch: pytest.MonkeyPatch) -> None:
     game, _ = shipped()
     open_run("a", whole_truth(game, {}), resume=False)

@@ -6,9 +6,13 @@ import dataclasses
 import pickle
 import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from llama_envs.core.batch import Batch
+from llama_envs.core.registry import make_game
 from llama_envs.policies import (
     Policy,
     RandomPolicy,
@@ -18,6 +22,7 @@ from llama_envs.policies import (
     policy_usage,
     register_policy,
 )
+from llama_envs.policies.players import Players, PolicyError
 from tests.cases import CHECKOUT, each_game, game_of, middle, run_python, view_of
 from tests.policies.kernels import drawing
 
@@ -289,3 +294,21 @@ def test_no_package_takes_a_name_of_the_suites_or_a_registered_one(case, plugins
 def test_a_plug_in_that_cannot_be_loaded_is_named(case, plugins):
     message = refusal("gone", case)
     assert message.startswith("policy 'gone' of tests.policies.own:Missing cannot be loaded (AttributeError: ")
+
+
+def test_a_file_that_was_changed_is_another_policy(tmp_path: Path) -> None:
+    game, file = make_game("lama", num_players=2), tmp_path / "mine.py"
+    source = "class Mine:\n    needs_worlds = False\n    number = {}\n    def act(self, view): ..."
+    for number in (1, 2):
+        file.write_text(source.format(number))
+        assert make_policy(f"{file}:Mine", game).number == number
+
+
+def test_a_policy_that_ends_the_program_is_named(tmp_path: Path) -> None:
+    game, file = make_game("lama", num_players=2), tmp_path / "ends.py"
+    file.write_text("import sys\nsys.exit(3)")
+    with pytest.raises(ValueError, match=r"cannot be run \(SystemExit: 3"):
+        make_policy(f"{file}:Mine", game)
+    file.write_text("class Mine:\n    needs_worlds = False\n    def act(self, view):\n        raise SystemExit(3)\n")
+    with pytest.raises(PolicyError, match=r"SystemExit: 3 \(ends.py, line 4\)"):
+        Players(Batch(game, 4, 0), [make_policy(f"{file}:Mine", game)], np.zeros((4, 2), np.int64)).play()
