@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import rich
 import tyro
 
 from llama_envs.cli.command import check_output, parse_options, run_or_exit
+from llama_envs.cli.show import show_table
 from llama_envs.core.batch import Batch
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
@@ -192,7 +192,7 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
 def _run(options: Options) -> None:
     table = load_decisions(options.games, options.observation)
     if options.out is None:
-        rich.print(table.head(20).to_string())
+        show_table(table.head(20).astype(str), "The first decisions")
     else:
         write_table(table, options.out)
     print(f"{len(table):,} decisions of {table['game'].nunique():,} games")

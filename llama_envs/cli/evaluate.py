@@ -57,7 +57,7 @@ class Options(Spread):
         check_int("games_at_once", self.games_at_once, 1, 2**24)
         check_seed(self.seed)
         check_output("out", self.out, ".csv")
-        check_output("record", self.record, ".jsonl")
+        check_output("record", self.record, ".jsonl")  # so never the file of --out
 
 
 def evaluate(

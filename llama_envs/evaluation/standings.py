@@ -240,7 +240,7 @@ def ratings(results: Results, seed: int) -> tuple[Floats, Floats, Floats]:
         fitted = np.array([bradley_terry(sample) for sample in drawn])
         bounded = (wins.sum(axis=(0, 2)) > 0) & (wins.sum(axis=(0, 1)) > 0)
         half = Z95 * np.std(fitted - fitted.mean(axis=1, keepdims=True), axis=0, ddof=1)
-        spread[counted[bounded]] = half[bounded]
+        spread[counted[bounded]] = np.where(half[bounded] > 1e-9, half[bounded], np.inf)  # no spread is no knowledge
     with suppress(ImportError):  # open_spiel is an extra
         mass[counted] = np.mean([alpha_rank(sample) for sample in drawn], axis=0)
     return rating, spread, mass

@@ -17,6 +17,14 @@ def made_up(names: str, wins: list[list[float]]) -> Results:
     return Results(tuple(names), (table,), win, win * 0, np.zeros(win.shape[:3], np.bool_), {})
 
 
+def test_deals_that_all_say_the_same_leave_the_rating_unbounded__B33() -> None:
+    results = duels({"ab": 1.0}, deals=2)
+    results.win[:] = 0.5  # every game is shared
+    rating, spread, _ = ratings(results, 0)
+    assert rating == pytest.approx([0, 0], abs=1e-6)
+    assert np.isinf(spread).all()
+
+
 def test_a_policy_that_never_wins_has_no_false_certainty() -> None:
     table = standings(make_game(GAMES[0], num_players=2), made_up("ab", [[1, 0]] * 50), 0).set_index("policy")
     assert table.loc["b", "win_share"] == 0
