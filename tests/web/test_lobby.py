@@ -16,7 +16,6 @@ import pytest
 
 from llama_envs.core.recording import read_games
 from llama_envs.core.registry import make_game
-from llama_envs.policies.names import register_policy
 from llama_envs.web import lobby as lobby_module
 from llama_envs.web.lobby import Lobby, Session
 from llama_envs.web.table import Seat, Table
@@ -32,7 +31,7 @@ class Slow:
         return view.mask.argmax(axis=1)
 
 
-register_policy("slow", lambda game, argument: Slow(), "slow")
+SLEEPS = f"{__name__}:Slow"
 
 
 def small(*seats: Seat) -> Table:
@@ -84,7 +83,7 @@ def test_fifty_sessions_at_once_play_to_the_end_and_are_written(tmp_path: Path) 
 
 def test_a_slow_policy_delays_nobody_else_and_its_own_page_only_by_its_time(tmp_path: Path) -> None:
     async def work(lobby: Lobby) -> None:
-        slow = [opened(lobby, Seat("slow"), Seat("slow")) for _ in range(40)]
+        slow = [opened(lobby, Seat(SLEEPS), Seat(SLEEPS)) for _ in range(40)]
         for session in slow:
             session.join(nothing)
         await asyncio.sleep(0.1)
@@ -102,7 +101,7 @@ def test_a_slow_policy_delays_nobody_else_and_its_own_page_only_by_its_time(tmp_
 
 def test_without_anybody_who_looks_nothing_is_computed(tmp_path: Path) -> None:
     async def work(lobby: Lobby) -> None:
-        session = opened(lobby, Seat("slow"), Seat("slow"))
+        session = opened(lobby, Seat(SLEEPS), Seat(SLEEPS))
         session.join(nothing)
         await until(lambda: len(session.table.actions) >= 1)
         session.leave(nothing)

@@ -12,7 +12,6 @@ import pytest
 from llama_envs.core.batch import Batch, policy_streams, resampled
 from llama_envs.core.recording import parse_games, position, replay
 from llama_envs.core.registry import make_game
-from llama_envs.policies.names import register_policy
 from llama_envs.web.setup import game_of, options_of, policies_for
 from llama_envs.web.table import Frame, Seat, Table
 from tests.cases import GAMES
@@ -39,8 +38,7 @@ class Illegal:
         return (~view.mask).argmax(axis=1)
 
 
-register_policy("raises", lambda game, argument: Raises(), "raises")
-register_policy("illegal", lambda game, argument: Illegal(), "illegal")
+RAISES, ILLEGAL = f"{__name__}:Raises", f"{__name__}:Illegal"
 
 
 def content(batch: Batch) -> list[bytes]:
@@ -280,7 +278,7 @@ def test_an_analysis_takes_back_exactly_and_nothing_else_does(name: str) -> None
         plain.undo()
 
 
-@pytest.mark.parametrize("policy", ["raises", "illegal"])
+@pytest.mark.parametrize("policy", [RAISES, ILLEGAL])
 @pytest.mark.parametrize("name", GAMES)
 def test_a_policy_that_fails_is_named_without_what_it_says(name: str, policy: str) -> None:
     table = Table(make_game(name, num_players=2), [Seat(policy), Seat("random")], 0)
@@ -289,7 +287,7 @@ def test_a_policy_that_fails_is_named_without_what_it_says(name: str, policy: st
     assert policy in failed
     assert "ace" not in failed
     assert not [name for name in table.game.action_names if name in failed]
-    assert ("KeyError in test_table.py, line" in failed) == (policy == "raises")
+    assert ("KeyError in test_table.py, line" in failed) == (policy == RAISES)
     recorded = table.record()
     list(replay([recorded]))
 
@@ -342,8 +340,8 @@ def test_a_deck_is_read_from_what_was_uploaded() -> None:
 
 
 def test_only_policies_that_can_play_are_offered() -> None:
-    offered = policies_for(make_game("lama", num_players=2), ["raises", "network:missing.npz"])
-    assert {"random", "heuristic", "baseline", "mc:400", "raises"} <= set(offered)
+    offered = policies_for(make_game("lama", num_players=2), [RAISES, "network:missing.npz"])
+    assert {"random", "heuristic", "baseline", "mc:400", RAISES} <= set(offered)
     assert "network:missing.npz" not in offered
     assert "baseline" not in policies_for(make_game("lama", num_players=2, copies=5))
 
