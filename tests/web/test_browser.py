@@ -75,9 +75,16 @@ def button(page: Any, name: str) -> Any:
 
 
 def select(page: Any, label: str, value: str) -> None:
-    page.get_by_label(label, exact=True).click()
-    page.get_by_role("option", name=value, exact=True).click()
-    page.locator(".q-menu").wait_for(state="detached")
+    """Choose from a list; again, if the form was being built anew meanwhile."""
+    field = page.locator(".q-field", has=page.get_by_label(label, exact=True))
+    for _ in range(5):
+        field.click()
+        page.get_by_role("option", name=value, exact=True).click()
+        page.locator(".q-menu").wait_for(state="detached")
+        page.wait_for_timeout(400)
+        if value in field.inner_text().split("\n"):
+            return
+    raise AssertionError(f"{label} is not {value}: {field.inner_text()!r}")
 
 
 def start(page: Any, server: Server, game: str, players: int, *seats: str, name: str = "", **texts: str) -> None:
@@ -261,9 +268,9 @@ def test_reload_and_a_second_page_go_on_where_it_was(page: Any, server: Server, 
 def test_an_analysis_takes_back(page: Any, server: Server) -> None:
     start(page, server, "lama", 2, analysis="yes")
     settled(page)
-    before = page.locator(".picture svg desc").text_content()
+    before, here = page.locator(".picture svg desc").text_content(), number(page)
     by_mouse(page, np.random.default_rng(0))
-    settled(page, number(page))
+    settled(page, here)
     button(page, "Take back").click()
     page.wait_for_function("before => document.querySelector('.picture svg desc')?.textContent === before", arg=before)
 
