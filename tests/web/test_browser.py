@@ -51,6 +51,7 @@ def browser() -> Iterator[Any]:
 def page(browser: Any, server: Server) -> Iterator[Any]:
     page = new_page(browser)
     yield page
+    keep(page, "last")
     assert page.faults == []
     page.close()
 
@@ -81,7 +82,7 @@ def select(page: Any, label: str, value: str) -> None:
         field.click()
         page.get_by_role("option", name=value, exact=True).click()
         page.locator(".q-menu").wait_for(state="detached")
-        page.wait_for_timeout(400)
+        page.wait_for_timeout(150)
         if value in field.inner_text().split("\n"):
             return
     raise AssertionError(f"{label} is not {value}: {field.inner_text()!r}")
@@ -480,7 +481,8 @@ def test_axe_finds_nothing_serious(page: Any, server: Server) -> None:
 @pytest.mark.parametrize("policy", ["heuristic", "mc:400"])
 @pytest.mark.parametrize("game", GAMES)
 def test_a_click_is_answered_soon(page: Any, server: Server, game: str, policy: str) -> None:
-    start(page, server, game, 4, "me", policy, policy, policy)
+    short = {"num_rounds": "2"} if game == "llama_llama" else {"max_rounds": "2"}
+    start(page, server, game, 4, "me", policy, policy, policy, **short)
     times = play(page, by_mouse)
     print(
         f"{game}, three {policy}: {np.median(times):.0f} ms from a click to the next decision (median of {len(times)})"

@@ -254,6 +254,7 @@ class TablePage:
     async def _confirm_picked(self, number: int) -> None:
         frame, picked = self.frame, self.session.picked
         if frame is not None and number == frame.number and len(picked) == frame.together > 1:
+            self.session.picked = []  # so that a second confirmation finds nothing
             await self._send(number, [frame.choices[place][0] for place in picked])
 
     async def _send(self, number: int, actions: list[int]) -> None:
@@ -261,12 +262,17 @@ class TablePage:
             await do(self.session.choose(number, self.seat, actions))
 
     async def _key(self, event: KeyEventArguments) -> None:
-        """1 to 9 choose; the space bar plays and pauses what is watched, the right arrow makes one step."""
+        """1 to 9 choose, Enter confirms or goes on; the right arrow makes a step in what is watched."""
         if not event.action.keydown or event.action.repeat or event.modifiers.ctrl or event.modifiers.alt:
             return
         number = event.key.number
         if number and self.frame is not None:
             await self._choose(self.frame.number, number - 1)
+        elif event.key.enter and self.frame is not None:
+            if self.frame.round_over:
+                await do(self.session.go_on())
+            else:
+                await self._confirm_picked(self.frame.number)
         elif event.key.arrow_right and not self.table.people:
             await self.session.step()
 
