@@ -96,9 +96,9 @@ def test_an_interrupt_while_a_command_imports_is_one_line(command: list[str], tm
 
 IMPORTS = """
 import {module}
-print("imported", flush=True)
 import time
 try:
+    print("imported", flush=True)
     time.sleep(60)
 except KeyboardInterrupt:
     raise SystemExit(7)
