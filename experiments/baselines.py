@@ -18,7 +18,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ import pandas as pd
 
 from llama_envs.cli.command import check_folder, fail, parse_options, run_or_exit
 from llama_envs.cli.run_folder import RUNS
-from llama_envs.cli.show import markdown
+from llama_envs.cli.show import markdown, show_table
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.registry import game_specs, make_game, spec_of
 from llama_envs.core.runs import versions
@@ -34,6 +33,7 @@ from llama_envs.core.spec import GameSpec
 from llama_envs.core.validation import check_int
 from llama_envs.evaluation import compare
 from llama_envs.evaluation.intervals import plus_minus
+from llama_envs.evaluation.workers import threads
 from llama_envs.policies.network import read_policy, write_policy
 
 if sys.version_info >= (3, 11):
@@ -60,15 +60,15 @@ class Options:
     """Seed of every command."""
     deals: int = 10_000
     """Deals of the evaluation against each rival."""
-    at_once: int = 2
-    """Recipes that run side by side."""
+    workers: int = 2
+    """Recipes that run side by side; 0 is one for each core."""
     quick: bool = False
     """A few thousand decisions in each command, to try the machinery; never touches what ships."""
 
     def __post_init__(self) -> None:
-        check_int("seed", self.seed, 0, 2**32 - 2)
+        check_int("seed", self.seed, 0, 2**64 - 2)
         check_int("deals", self.deals, 1, 10_000_000)
-        check_int("at_once", self.at_once, 1, 1024)
+        check_int("workers", self.workers, 0, 1024)
         unknown = [name for name in self.only if name not in recipes()]
         if unknown:
             raise ValueError(f"there is no recipe {unknown[0]!r}; there is one for each of {', '.join(recipes())}.")
@@ -204,16 +204,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     for folder in taken:
         if folder.exists():
             fail(f"{folder} exists; move it away first.")
-    with ThreadPoolExecutor(options.at_once) as pool:
+    with threads(options.workers) as spread:
         kept = f"{RUNS / 'baseline-*'} keep what was trained, and the command in its command.txt goes on with --resume"
-        records = run_or_exit(lambda: list(pool.map(lambda name: make(name, options), chosen)), kept)
+        records = run_or_exit(lambda: list(spread(lambda name: make(name, options), chosen)), kept)
     rows = [
         {"baseline": name, "minutes": record["minutes"]}
         | {f"against {rival}": plus_minus(r["win_share"], r["win_share_95"])
            for rival, r in record["evaluation"]["against"].items()}
         for name, record in zip(chosen, records, strict=True)
     ]  # fmt: skip
-    print(pd.DataFrame(rows).to_string(index=False))
+    show_table(pd.DataFrame(rows), "baselines")
     for name in chosen:
         print(f"policy: {folder_of(name, options) / name}.npz")
     for spec in game_specs():

@@ -36,15 +36,16 @@ from agents.ppo import TorchPolicy, save_model
 from experiments.lib.seeds import Purpose, run_seed
 from experiments.train.checkpoint import Checkpoint
 from experiments.train.learner import new_model
-from experiments.train.options import LARGEST_SEED, check_layers, check_share, check_threads
 from experiments.train.options import Options as TrainingOptions
-from experiments.train.rivals import report
+from experiments.train.options import check_layers, check_share, check_threads
+from experiments.train.rivals import check_ends, report
 from experiments.train.watch import LINE_SECONDS, MetricsFile
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.run_folder import RUNS, default_name, open_run, whole_truth
 from llama_envs.cli.spread import Spread
 from llama_envs.core.batch import Batch, policy_streams
+from llama_envs.core.chance import check_seed
 from llama_envs.core.files import naming, write_atomically
 from llama_envs.core.game import Game
 from llama_envs.core.validation import check_int
@@ -110,7 +111,7 @@ class Options(Spread):
             ("memory", 2**28),
         ):  # fmt: skip
             check_int(field, getattr(self, field), 1, most)
-        check_int("seed", self.seed, 0, LARGEST_SEED)
+        check_seed(self.seed)
         check_int("deals", self.deals, 0, 10_000_000)
         if not 0 <= self.explore <= 1:
             raise ValueError(f"explore must be a share from 0 to 1, got {self.explore}.")
@@ -340,6 +341,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     game = run_or_exit(lambda: game_of(call))
     name = options.name or default_name(game.name, f"{game.num_players}p", "distilled", f"s{options.seed}")
     run_or_exit(lambda: Lesson(game, options, make_policy("random", game)))  # before anything is written
+    if options.deals:
+        run_or_exit(lambda: check_ends(game))
     kept = {key: value for key, value in dataclasses.asdict(options).items() if key not in options.unimportant}
     config = run_or_exit(lambda: whole_truth(game, kept, (options.teacher, options.opponents)))
     folder = RUNS / name

@@ -22,8 +22,9 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
+from experiments.lib.seeds import small_seed
 from experiments.train.options import RENAMED, PPOOptions
-from experiments.train.rivals import report
+from experiments.train.rivals import check_ends, report
 from llama_envs.cli.command import game_of, parse, run_or_exit
 from llama_envs.cli.on_ray import ray_session, require
 from llama_envs.cli.run_folder import RUNS, default_name, open_run, whole_truth
@@ -86,6 +87,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     options: Options = call.options
     game = run_or_exit(lambda: game_of(call))
     run_or_exit(lambda: require("llama_envs.adapters.rllib", options.address))  # before anything is written
+    if options.deals:
+        run_or_exit(lambda: check_ends(game))
     name = options.name or default_name(game.name, f"{game.num_players}p", "rllib", f"s{options.seed}")
     run_or_exit(lambda: start(game, options, name), Kept(name))
 
@@ -169,7 +172,7 @@ def build(game: Game, options: Options) -> Any:
         clip_param=options.clip_range,
     )
     config.fault_tolerance(restart_failed_env_runners=True)
-    config.debugging(seed=options.seed, log_level="ERROR")
+    config.debugging(seed=small_seed(options.seed), log_level="ERROR")
     return config.build_algo()
 
 

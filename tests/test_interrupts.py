@@ -20,7 +20,7 @@ from tests.experiments.commands import call, sentence
 STOPPED = [  # module, what is interrupted, arguments, what is said
     ("llama_envs.cli.evaluate", "compare", ["lama"], "nothing was written"),
     ("llama_envs.cli.tournament", "run_tournament", ["lama", "--name", "x"], "--name x --resume goes on"),
-    ("experiments.exact.__main__", "solve_all", ["--quick"], "the policies solved so far are in runs/exact"),
+    ("experiments.exact.__main__", "solve_all", ["--quick", "--name", "x"], "--name x --resume goes on"),
     ("experiments.benchmark.__main__", "measure", ["--quick", "--name", "x"], "--name x --resume goes on"),
     ("experiments.throughput.__main__", "run", ["--quick"], "nothing was written"),
 ]

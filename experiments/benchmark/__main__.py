@@ -16,13 +16,12 @@ from pathlib import Path
 from experiments.benchmark.measuring import Measured, config_of, measure, minutes_of
 from experiments.benchmark.report import report
 from experiments.benchmark.settings import FULL, QUICK, Setting
+from experiments.lib.published import PUBLISHED
 from llama_envs.cli.command import check_folder, parse_options, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run
 from llama_envs.cli.spread import Spread
+from llama_envs.core.chance import check_seed
 from llama_envs.core.files import write_text
-from llama_envs.core.validation import check_int
-
-REPORT = Path(__file__).parents[1] / "reports" / "benchmark.md"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Options(Spread):
     quick: bool = False
     """Small sizes, to try everything within a few minutes; the report stays in the run's folder."""
     out: Path | None = None
-    """Folder of the report; by default experiments/reports, and with --quick the run's folder."""
+    """Folder of the report; by default experiments/reports, with --quick, another seed or scale the run's folder."""
     seed: int = 0
     """Seed of everything that is drawn."""
     scale: float = 1.0
@@ -46,8 +45,13 @@ class Options(Spread):
         super().__post_init__()
         if not 0 < self.scale <= 1000:
             raise ValueError(f"scale must be above 0 and at most 1000, got {self.scale}.")
-        check_int("seed", self.seed, 0, 2**32 - 1)
-        check_folder("out", self.out)
+        check_seed(self.seed)
+        check_folder("out", self.out or (PUBLISHED if self.usual else None))
+
+    @property
+    def usual(self) -> bool:
+        """Whether this is what is published."""
+        return not self.quick and (self.seed, self.scale) == (0, 1.0)
 
     @property
     def settings(self) -> list[Setting]:
@@ -68,12 +72,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     config = run_or_exit(lambda: {"seed": options.seed, "settings": list(map(config_of, options.settings))})
     folder = run_or_exit(lambda: open_run(name, config, options.resume))
     results = run_or_exit(lambda: measured(options, folder), f"--name {name} --resume goes on")
-    out = options.out or (folder if options.quick else REPORT.parent)
+    out = options.out or (PUBLISHED if options.usual else folder)
     command = (folder / "command.txt").read_text(encoding="utf-8").strip()
     out.mkdir(parents=True, exist_ok=True)
     text = report(results, options.seed, options.quick, minutes_of(folder), command, out)
-    write_text(out / REPORT.name, text)
-    print(f"report: {out / REPORT.name}")
+    write_text(out / "benchmark.md", text)
+    print(f"report: {out / 'benchmark.md'}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import dataclasses
 import time
 from typing import Any
 
+import numpy as np
+
 from agents.sequence_form import (
     CFRPlus,
     SequenceForm,
@@ -31,17 +33,15 @@ class Solution:
 
     Attributes:
         row: its line in the report's table.
-        table: the equilibrium strategy that depends on the latest observation alone, to be played.
         references: NashConv of policies without learning, in percent of the payoff range, where PPO is trained.
     """
 
     row: dict[str, Any]
-    table: StrategyTable
     references: dict[str, float]
 
 
-def solve(variant: Variant) -> Solution:
-    """Enumerate and solve a variant, twice: with perfect recall, and by observation."""
+def solve(variant: Variant) -> tuple[Solution, StrategyTable]:
+    """Enumerate and solve a variant, twice: with perfect recall, and by observation, which can be played."""
     started = time.process_time()
     form = enumerate_game(variant.make())
     most = 2000 if form.game.num_players > 2 else 100_000  # with more seats nothing promises that it gets there
@@ -68,7 +68,8 @@ def solve(variant: Variant) -> Solution:
         "cpu_seconds": time.process_time() - started,
         "command": command_of(variant.name),
     }
-    return Solution(row, strategy_table(form, playable), references(form) if variant.ppo else {})
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+    return Solution(plain, references(form) if variant.ppo else {}), strategy_table(form, playable)
 
 
 def references(form: SequenceForm) -> dict[str, float]:

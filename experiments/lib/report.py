@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from experiments.lib.findings import listed
+from experiments.lib.published import NO_RESULT, PUBLISHED, report_folder
 from experiments.lib.study import Part, Study, Subject
 from llama_envs.cli.command import parse_for, run_or_exit
 from llama_envs.cli.run_folder import RUNS, default_name, whole_truth
-from llama_envs.cli.spread import Spread
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.markdown import markdown_table
 from llama_envs.core.registry import config_type
 from llama_envs.core.runs import command_line, versions
-
-PUBLISHED = Path("experiments/reports")
-NO_RESULT = ("quick", "only", "out", *(field.name for field in dataclasses.fields(Spread)))  # options that change none
 
 
 class Stopped:
@@ -67,14 +64,9 @@ def run(subject: Subject, options: Any, config: Mapping[str, Any] = {}, stopped:
 
 
 def folder_of(study: Study) -> Path:
-    """Where the report goes by default: the published one is replaced by one of the same questions only."""
-    name = study.subject.name
-    if study.options.out is not None:
-        return Path(study.options.out)
-    if study.options.quick:
-        return RUNS / name / "quick"
-    usual = arguments(study) == "--seed 0" and not study.options.only
-    return PUBLISHED / name if usual else RUNS / default_name(name)
+    """Where the report goes by default."""
+    name, usual = study.subject.name, arguments(study) == "--seed 0" and not study.options.only
+    return report_folder(name, study.options, PUBLISHED / name, usual)
 
 
 def write(study: Study, folder: Path, parts: Mapping[str, Part], seconds: float) -> Path:
@@ -148,7 +140,7 @@ def arguments(study: Study) -> str:
     words = ["--seed", str(study.options.seed)]
     for field in dataclasses.fields(study.options):
         value = getattr(study.options, field.name)
-        if field.name not in (*NO_RESULT, "seed") and value != field.default:
+        if field.name not in (*NO_RESULT, "seed", "only") and value != field.default:
             words += _flag(field.name, value)
     for field in dataclasses.fields(config_type(study.subject.game)):
         value = study.config.get(field.name, field.default)

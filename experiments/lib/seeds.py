@@ -18,11 +18,17 @@ class Purpose(IntEnum):
     FINAL = 5  # what a best response gains
     LESSON = 6  # what a teacher looks at
     MINIBATCHES = 7  # of what it has seen
+    RUNS = 8  # seeds of several runs of one command
 
 
 def run_seeds(seed: int, purpose: Purpose, number: int) -> npt.NDArray[np.uint64]:
     """(number,) uint64: one seed for each game of a ``purpose`` in the run of ``seed``, from 0."""
     return np.random.SeedSequence(seed, spawn_key=(purpose,)).generate_state(number, np.uint64).astype(np.uint64)
+
+
+def small_seed(seed: int) -> int:
+    """For generators of libraries that take no more than 32 bits: initial weights and minibatches, never games."""
+    return seed % 2**32
 
 
 def run_seed(seed: int, purpose: Purpose) -> int:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import pandas as pd
 import rich
 
+from experiments.lib.published import report_folder
 from experiments.throughput.held import numbers_to_hold, verdict
 from experiments.throughput.measuring import run
 from experiments.throughput.report import draw, report
@@ -27,15 +28,14 @@ from llama_envs.cli.show import show_table
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.validation import check_int
 
-REPORTS = Path(__file__).resolve().parents[1] / "reports"
-
 
 @dataclasses.dataclass(frozen=True)
 class Options:
     """Measure speed beside the peers, on one core."""
 
     out: Path | None = None
-    """Folder of the report; by default experiments/reports, or with --quick runs/throughput/quick."""
+    """Folder of the report; by default experiments/reports, with --quick runs/throughput/quick, with unusual repeats
+    or seconds one of its own under runs."""
     repeats: int = 9
     """Turns in which everything is timed."""
     seconds: float = 0.2
@@ -49,10 +49,10 @@ class Options:
             raise ValueError(f"seconds must lie above 0 and at most at 60, got {self.seconds}.")
         check_folder("out", self.folder)
 
-    @property
+    @cached_property
     def folder(self) -> Path:
-        """Where the report goes: a run to try it leaves the published one alone."""
-        return self.out or (Path("runs/throughput/quick") if self.quick else REPORTS)
+        """Where the report goes."""
+        return report_folder("throughput", self)
 
 
 def measure(options: Options) -> None:

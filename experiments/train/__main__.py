@@ -5,7 +5,7 @@
 Everything goes to ``runs/<name>/``: config.json, command.txt, versions.json, metrics.csv, learning_curve.png, the
 TensorBoard log, model.zip (of Stable-Baselines3, and a policy file: ``ppo:runs/<name>/model.zip``), best_model.zip (one
 like it, that won most when it was evaluated on the way), evaluation.csv and the last checkpoint, from which
-``--resume`` goes on exactly. With ``--seeds 5`` each seed has a folder of its own in there.
+``--resume`` goes on exactly. With ``--seeds 5`` each run has a folder of its own in there.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     goes_on = f"{folder} keeps all but the running rollout, and the same command with --name {name} --resume goes on"
     run_or_exit(start, goes_on)
-    print(f"model: {folder / 'model.zip' if options.seeds == 1 else folder / 'seed-*' / 'model.zip'}")
+    print(f"model: {folder / 'model.zip' if options.seeds == 1 else folder / 'run-*' / 'model.zip'}")
 
 
 if __name__ == "__main__":

@@ -18,10 +18,11 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 
 from agents.ppo import load_weights
 from agents.standardise import Standardise, moments
-from experiments.lib.seeds import Purpose, run_seed, run_seeds
+from experiments.lib.seeds import Purpose, run_seed, run_seeds, small_seed
 from experiments.train.checkpoint import Checkpoint
 from experiments.train.opponents import OpponentPool, scripted_opponents
 from experiments.train.options import Options
+from experiments.train.rivals import check_ends
 from experiments.train.watch import MetricsFile, ProgressLines, TensorBoardLog, Watch, progress_bar
 from llama_envs.adapters.sb3 import SB3VecEnv
 from llama_envs.cli.run_folder import whole_truth
@@ -92,6 +93,8 @@ def check(game: Game, options: Options) -> None:
             f"leave one with a single decision, whose advantage cannot be normalised; change num_envs, n_steps or "
             f"batch_size."
         )
+    if options.deals or options.evaluate_every:
+        check_ends(game)
     if options.init_from:
         new_model(game, env, dataclasses.replace(options, num_envs=game.num_players, n_steps=2))
 
@@ -119,7 +122,7 @@ def new_model(game: Game, env: VecEnv, options: Options) -> MaskablePPO:
             "features_extractor_kwargs": moments(sample_observations(game, options)),
         },
         stats_window_size=10_000,
-        seed=options.seed,
+        seed=small_seed(options.seed),
         device=device_of(options.device),
     )
     if options.init_from:

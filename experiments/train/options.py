@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from llama_envs.cli.spread import Spread
+from llama_envs.core.chance import check_seed
 from llama_envs.core.validation import check_choice, check_int
 
 RENAMED = {
@@ -17,7 +18,6 @@ RENAMED = {
 }  # fmt: skip
 WIDEST, MOST_WEIGHTS = 2**16, 10**8
 MOST_DECISIONS = 2**24  # of one rollout, which is held in memory
-LARGEST_SEED = 2**32 - 1  # of torch
 DEVICES = ("cpu", "cuda", "mps", "auto")
 
 
@@ -65,7 +65,7 @@ class PPOOptions:
             ("n_epochs", 1000),
         ):  # fmt: skip
             check_int(field, getattr(self, field), 1, most)
-        check_int("seed", self.seed, 0, LARGEST_SEED)
+        check_seed(self.seed)
         check_int("deals", self.deals, 0, 10_000_000)
         self.check_weight("ent_coef")
         for field in ("gamma", "gae_lambda", "learning_rate", "clip_range"):
@@ -136,7 +136,7 @@ class Options(LearnerOptions, Spread):
     evaluate_deals: int = 200
     """Deals of such an evaluation."""
     seeds: int = 1
-    """Independent runs: of seed, seed + 1, ..., each in a folder of its own, and one learning curve of all."""
+    """Independent runs, each of a seed derived from seed and in a folder of its own, and one learning curve of all."""
     workers: int = 0
     """Processes that train them side by side; 0 is one for each core. The results do not depend on it."""
     ray: bool = False
@@ -160,7 +160,6 @@ class Options(LearnerOptions, Spread):
             raise ValueError(
                 f"ray must come with 2 seeds or more and device cpu, a core each, got {self.seeds} and {self.device}."
             )
-        check_int("seed + seeds - 1", self.seed + self.seeds - 1, 0, LARGEST_SEED)
         for field in ("self_weight", "snapshot_weight", "scripted_weight"):
             self.check_weight(field)
         if self.self_weight + self.snapshot_weight + self.scripted_weight * bool(self.scripted) <= 0:

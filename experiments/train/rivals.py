@@ -11,11 +11,24 @@ import pandas as pd
 from llama_envs.cli.evaluate import evaluate, frame_of, show
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
+from llama_envs.evaluation.matches import play
+
+TRIED = 50  # deals, to see whether games come to their end
 
 
 def rivals_of(game: Game) -> tuple[str, ...]:
     """Random play, and the game's heuristic if it has one."""
     return ("random", "heuristic") if game.spec.heuristic is not None else ("random",)
+
+
+def check_ends(game: Game) -> None:
+    """ValueError if no game of an evaluation would count: a limit cuts all short, those of random players at least."""
+    names = ["random"] * game.num_players
+    if play(game, names, TRIED, seed=0).truncated.all():
+        raise ValueError(
+            f"{TRIED * game.num_players} random games were all cut short by a limit of the game, so that none would "
+            f"count; without an evaluation (deals = 0, evaluate_every = 0) it can be trained on."
+        )
 
 
 def report(

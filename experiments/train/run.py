@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from agents.ppo import save_model
+from experiments.lib.seeds import Purpose, run_seeds
 from experiments.train.curve import draw_learning_curve
 from experiments.train.learner import build, decisions_of, learn
 from experiments.train.options import Options
@@ -59,12 +60,13 @@ def train_seed(game: Game, options: Options, folder: Path, label: str = "") -> N
 
 
 def train_seeds(game: Game, options: Options, folder: Path, spread: Map) -> None:
-    """Every seed in a folder of its own, then one learning curve and one table of all."""
-    runs = {seed: folder / f"seed-{seed}" for seed in range(options.seed, options.seed + options.seeds)}
+    """Every run in a folder of its own, then one learning curve and one table of all."""
+    seeds = run_seeds(options.seed, Purpose.RUNS, options.seeds).tolist()
+    runs = {seed: folder / f"run-{number}" for number, seed in enumerate(seeds)}
     one = dataclasses.replace(options, seeds=1, ray=False, address="", resume=True)  # also what a lost task has left
     jobs = [(game, dataclasses.replace(one, seed=seed), own.resolve()) for seed, own in runs.items()]
     if options.ray:
-        print(f"progress: {folder / 'seed-*' / 'metrics.csv'}", flush=True)
+        print(f"progress: {folder / 'run-*' / 'metrics.csv'}", flush=True)
     list(spread(one_of_many, jobs))
     metrics = [pd.read_csv(own / "metrics.csv") for own in runs.values()]
     draw_learning_curve(game, metrics, folder / "learning_curve.png")
@@ -94,7 +96,7 @@ def one_of_many(job: tuple[Game, Options, Path]) -> None:
     if alone:
         signal.signal(signal.SIGTERM, _interrupt_once)
     try:
-        train_seed(game, options, folder, f"seed {options.seed}: ")
+        train_seed(game, options, folder, f"{folder.name}: ")
     except KeyboardInterrupt:
         if alone:
             os._exit(130)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
 import io
@@ -12,7 +13,9 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from errno import EFBIG, EIO, ENOSPC, EPIPE
 from pathlib import Path
+from types import TracebackType
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import docstring_parser
@@ -180,10 +183,34 @@ def fail(message: str, code: int = 2) -> NoReturn:
 
 
 def show_what_the_terminal_can() -> None:
-    """A terminal that cannot show a character gets a substitute."""
+    """A terminal that cannot show a character gets a substitute; what cannot be printed at all is one sentence."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    ours = command_name().startswith(("python -m experiments.", "python -m llama_envs.", "llama-envs"))
+    if ours and sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _end
+        atexit.register(_flush)
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _cannot_print(error)
+
+
+def _end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, OSError) and error.filename is None and error.errno in (ENOSPC, EPIPE, EIO, EFBIG):
+        _cannot_print(error)
+    sys.__excepthook__(kind, error, trace)
+
+
+def _cannot_print(error: OSError) -> NoReturn:
+    """End the process: silently if nobody reads any more (``| head``), otherwise with one sentence."""
+    if error.errno != EPIPE:
+        os.write(2, f"error: cannot print ({error.strerror}).\n".encode())
+    os._exit(2)
 
 
 def check_folder(field: str, path: Path | None) -> None:
@@ -285,6 +312,7 @@ def wrapped(start: str, text: str) -> str:
 
 def refuse_arguments(command: str, description: str, argv: Sequence[str] | None) -> None:
     """For commands that take none: help is shown, anything else is a mistake."""
+    show_what_the_terminal_can()
     given = sys.argv[1:] if argv is None else list(argv)
     if given in (["--help"], ["-h"]):
         print(f"usage: {command}\n\n{description}")

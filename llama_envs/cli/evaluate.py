@@ -23,12 +23,15 @@ from llama_envs.cli.spread import Spread
 from llama_envs.core.chance import check_seed
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
+from llama_envs.core.markdown import plural
 from llama_envs.core.recording import write_games
 from llama_envs.core.validation import check_int
 from llama_envs.evaluation import Comparison, compare
 from llama_envs.evaluation.intervals import plus_minus
-from llama_envs.evaluation.matches import GAMES_AT_ONCE, MOST_DEALS
+from llama_envs.evaluation.matches import GAMES_AT_ONCE, MOST_DEALS, Interrupted
 from llama_envs.policies import PolicyError
+
+PARTS, SMALLEST_PART = 16, 256  # in so many parts a comparison is played, of so many games at least
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Options(Spread):
     record: Path | None = None
     """Also write every game to this file, one line of JSON each (llama_envs.core.recording reads them)."""
     games_at_once: int = GAMES_AT_ONCE
-    """Games played together, with --ray in one task; changes speed and memory only."""
+    """Games played together at most, with --ray in one task; changes speed and memory only."""
     workers: int = 1
     """Processes that play; 0 is one for each core. The results do not depend on it."""
 
@@ -67,26 +70,24 @@ def evaluate(
     seed: int,
     games_at_once: int = GAMES_AT_ONCE,
     spread: Callable[..., Iterable[Any]] = map,
-    record: Path | None = None,
+    record: bool = False,
 ) -> Comparison:
-    """:func:`~llama_envs.evaluation.compare` with a progress bar; with ``record`` every game is written to that file.
+    """:func:`~llama_envs.evaluation.compare` with a progress bar.
 
     Raises:
-        ValueError: as ``compare``; or a policy failed, or ``record`` cannot be written.
+        ValueError: as ``compare``; or a policy failed, or no game came to its end.
     """
     with Progress(transient=True) as bar:
         task = bar.add_task("playing", total=deals)
         try:
             result = compare(
-                game, names, deals, seed, games_at_once=games_at_once, spread=spread, record=record is not None,
+                game, names, deals, seed, games_at_once=games_at_once, spread=spread, record=record,
                 progress=lambda played: bar.advance(task, played),
             )  # fmt: skip
         except PolicyError as error:
             raise ValueError(f"{error}.") from error
     if not result.games:
         raise ValueError(f"all {result.truncated:,} games were cut short by a limit of the game, and none counts.")
-    if record is not None:
-        write_atomically(record, lambda path: write_games(path, result.recorded))
     return result
 
 
@@ -126,14 +127,39 @@ def show(result: Comparison, title: str) -> None:
     show_table(pd.DataFrame(rows), title, f"{result.note}; {speed:,.0f} games/s.")
 
 
-def _evaluate(game: Game, options: Options) -> Comparison:
-    with options.spread() as spread:
-        result = evaluate(
-            game, options.policies, options.deals, options.seed, options.games_at_once, spread, options.record
-        )
-    if options.out is not None:
-        write_atomically(options.out, lambda path: frame_of(result).to_csv(path, index=False))
-    return result
+class Kept:
+    """As a text, what an interrupted comparison has written and shown."""
+
+    text = "nothing was written"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _evaluate(game: Game, options: Options, kept: Kept) -> None:
+    """Play, write, show; all of it with the deals that were finished where it is interrupted."""
+    title = f"{game.title}, {game.num_players} players, seed {options.seed}"
+    parts = -(-options.deals * game.num_players // PARTS)
+    at_once = min(options.games_at_once, max(parts, SMALLEST_PART))
+    try:
+        with options.spread() as spread:
+            result = evaluate(
+                game, options.policies, options.deals, options.seed, at_once, spread, options.record is not None
+            )
+    except Interrupted as stop:
+        _keep(stop.result, options, title)
+        kept.text = f"what is shown is of the first {stop.result.deals:,} of {plural(options.deals, 'deal')}"
+        raise
+    _keep(result, options, title)
+
+
+def _keep(result: Comparison, options: Options, title: str) -> None:
+    record, out = options.record, options.out
+    if record is not None:
+        write_atomically(record, lambda path: write_games(path, result.recorded))
+    if out is not None:
+        write_atomically(out, lambda path: frame_of(result).to_csv(path, index=False))
+    show(result, title)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -144,8 +170,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     options: Options = call.options
     players = call.config["num_players"] or len(options.policies)
     game = run_or_exit(lambda: game_of(call, num_players=players))
-    result = run_or_exit(lambda: _evaluate(game, options))
-    show(result, f"{game.title}, {players} players, seed {options.seed}")
+    kept = Kept()
+    run_or_exit(lambda: _evaluate(game, options, kept), kept)
 
 
 if __name__ == "__main__":

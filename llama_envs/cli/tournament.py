@@ -24,10 +24,11 @@ import rich
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from llama_envs.cli.command import game_of, parse, run_or_exit
+from llama_envs.cli.command import fail, game_of, parse, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.cli.show import explained, markdown, show_table
 from llama_envs.cli.spread import Spread
+from llama_envs.core.chance import check_seed
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.markdown import plural
 from llama_envs.core.validation import check_choice, check_int
@@ -74,7 +75,7 @@ class Options(Spread):
         check_choice("design", self.design, DESIGNS)
         check_int("deals", self.deals, 1, 10_000_000)
         check_int("block", self.block, 1, 2**20)
-        check_int("seed", self.seed, 0, 2**63)
+        check_seed(self.seed)
         super().__post_init__()
 
 
@@ -305,6 +306,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     kept_so_far = f"the same command with --name {name} --resume goes on"
     tournament = run_or_exit(lambda: play(plan, folder, options), kept_so_far)
     show(tournament)
+    if tournament.results.truncated.all():
+        fail("all games were cut short by a limit of the game, and none counts.")
     print(f"report: {folder / 'report.md'}")
 
 

@@ -56,6 +56,18 @@ class MatchResults:
     recorded: Sequence[RecordedGame] = ()
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while games are played, with the ``result`` of the deals that were finished, as if no more were wanted.
+
+    Attributes:
+        result: what the interrupted function would have returned.
+    """
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self.result = result
+
+
 def play(
     game: Game,
     policies: Sequence[str | Policy],
@@ -90,6 +102,7 @@ def play(
     Raises:
         ValueError: a policy is unknown or does not fit.
         PolicyError: a policy failed.
+        Interrupted: Ctrl-C, after some parts.
     """
     players = game.num_players
     names = list(names) or [policy if isinstance(policy, str) else type(policy).__name__ for policy in policies]
@@ -102,10 +115,20 @@ def play(
     at_once = max(games_at_once // players, 1)
     parts = [slice(first, min(first + at_once, deals)) for first in range(0, deals, at_once)]
     job = partial(_play_deals, game, list(policies), names, record)
-    results = []
-    for part, result in zip(parts, spread(job, [(seeds[part], circle[part]) for part in parts]), strict=True):
-        results.append(result)
-        progress(part.stop - part.start)
+    results: list[tuple[Any, ...]] = []
+    try:
+        for part, result in zip(parts, spread(job, [(seeds[part], circle[part]) for part in parts]), strict=True):
+            results.append(result)
+            progress(part.stop - part.start)
+    except KeyboardInterrupt as stop:
+        if results:
+            raise Interrupted(_joined(results, started)) from stop
+        raise
+    return _joined(results, started)
+
+
+def _joined(results: Sequence[tuple[Any, ...]], started: float) -> MatchResults:
+    """The results of consecutive parts as one."""
     win, score, truncated = (np.concatenate([result[k] for result in results]) for k in range(3))
     decisions, thinking = (np.sum([result[k] for result in results], axis=0) for k in (3, 4))
     recorded = [each for result in results for each in result[5]]
@@ -253,7 +276,8 @@ def compare(
     """Play policies against each other, one in each seat, on shared deals.
 
     Every deal is played in all rotations of the seats, and deals take the circular orders of the policies in turn, so
-    that neither seats nor neighbours favour anybody: the order in which policies are named changes no number.
+    that neither seats nor neighbours favour anybody: the order in which policies are named changes no number. (Objects
+    of one class have no names but their places, so give policies that draw as names, or as classes of their own.)
 
     Args:
         game: what is played.
@@ -266,6 +290,7 @@ def compare(
         ValueError: the number of policies is not the number of players, one is unknown or does not fit, or a number is
             out of range.
         PolicyError: a policy failed.
+        Interrupted: Ctrl-C, after some deals.
     """
     if len(policies) != game.num_players:
         raise ValueError(f"policies must be {game.num_players}, one for each seat, got {len(policies)}.")
@@ -274,10 +299,18 @@ def compare(
     check_seed(seed)
     names = names_of(policies)
     order = sorted(range(len(names)), key=names.__getitem__)
-    results = play(
-        game, [policies[k] for k in order], deals, seed, games_at_once=games_at_once, spread=spread, record=record,
-        names=[names[k] for k in order], progress=progress,
-    )  # fmt: skip
+    try:
+        results = play(
+            game, [policies[k] for k in order], deals, seed, games_at_once=games_at_once, spread=spread, record=record,
+            names=[names[k] for k in order], progress=progress,
+        )  # fmt: skip
+    except Interrupted as stop:
+        raise Interrupted(_compared(game, names, order, stop.result)) from stop
+    return _compared(game, names, order, results)
+
+
+def _compared(game: Game, names: Sequence[str], order: Sequence[int], results: MatchResults) -> Comparison:
+    """What policies won: ``order`` says which of the ``names`` each entrant in ``results`` has."""
     standings = []
     for name in dict.fromkeys(names):
         seats = [place for place, k in enumerate(order) if names[k] == name]
@@ -292,7 +325,7 @@ def compare(
         game,
         tuple(names),
         tuple(standings),
-        deals,
+        len(results.win),
         results.truncated.size - cut,
         cut,
         results.seconds,

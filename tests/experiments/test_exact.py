@@ -90,7 +90,7 @@ def test_five_seeds_are_five_samples_that_share_no_game__B20(middle: SequenceFor
 def test_a_run_writes_report_tables_and_policies_that_agree(tmp_path: Path) -> None:
     names = ("lama-2x3-2-win", "llama_llama-ab12-4p-score")
     options = exact.Options(variants=names, out=tmp_path / "report", tables=tmp_path / "tables", seeds=0)
-    text = exact.study(options).read_text()
+    text = exact.study(options, tmp_path / "run").read_text()
     frame = pd.read_csv(tmp_path / "report" / "exact.csv").set_index("variant")
     assert tuple(frame.index) == names
     assert frame.loc[names[0], "nash_conv_percent"] < 0.01
@@ -111,7 +111,8 @@ def test_numbers_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> Non
             exact.Options(
                 workers=workers, variants=("lama-2x2-1-win", "lama-3x2-2-score"), out=folder, tables=folder, seeds=2,
                 steps=8192,
-            )
+            ),
+            tmp_path / f"run-{workers}",
         )  # fmt: skip
     one, two = (tmp_path / "1", tmp_path / "2")
     assert (one / "exact_ppo.csv").read_bytes() == (two / "exact_ppo.csv").read_bytes()
@@ -143,10 +144,37 @@ def test_names_of_variants_are_unique_and_an_unknown_one_is_refused() -> None:
         chosen_variants(("chess",), quick=False)
 
 
-def test_partial_runs_leave_the_committed_report_alone() -> None:
-    assert exact.Options().folder == CHECKOUT / "experiments" / "reports"
-    for partial in (exact.Options(quick=True), exact.Options(variants=("lama-2x2-1-win",))):
-        assert partial.folder == Path("runs/exact/quick")
+def test_only_the_usual_questions_replace_the_committed_report() -> None:
+    assert exact.Options(workers=1, name="x").usual
+    for changed in ({"quick": True}, {"variants": ("lama-2x2-1-win",)}, {"seeds": 0}, {"steps": 1}):
+        assert not exact.Options(**changed).usual
+
+
+def test_a_run_goes_on_with_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--variants", "lama-2x2-1-win", "lama-3x2-2-score", "--seeds", "2", "--steps", "8192", "--name", "x",
+                 "--workers", "1"]  # fmt: skip
+    train_on, trained = exact.train_on, []
+
+    def interrupted(job: Any) -> pd.DataFrame:
+        trained.append(job)
+        if len(trained) == 2:
+            raise KeyboardInterrupt
+        return train_on(job)
+
+    monkeypatch.setattr(exact, "train_on", interrupted)
+    assert call(exact.main, arguments, tmp_path, monkeypatch) == 130
+    assert "the same command with --name x --resume goes on" in capsys.readouterr().err
+    monkeypatch.setattr(exact, "solve", None)  # both are solved
+    assert call(exact.main, [*arguments, "--resume"], tmp_path, monkeypatch) == 0
+    assert len(trained) == 3
+    for file in ("exact.csv", "exact_ppo.csv"):
+        assert (tmp_path / "runs" / "x" / file).is_file()
+    curves = pd.read_csv(tmp_path / "runs" / "x" / "exact_ppo.csv")
+    assert curves.groupby("seed").size().tolist() == [2, 2]
+    assert call(exact.main, [*arguments[:-2], "--steps", "9", "--resume"], tmp_path, monkeypatch) == 2
+    assert "steps was 8192, is 9" in capsys.readouterr().err
 
 
 def test_a_game_of_another_package_is_solved_and_ppo_measured_on_it(
@@ -156,16 +184,16 @@ def test_a_game_of_another_package_is_solved_and_ppo_measured_on_it(
     from kuhn_poker import SPEC
 
     monkeypatch.setitem(registry._ADDED, "kuhn", SPEC)
-    arguments = ["--variants", "kuhn", "--seeds", "1", "--steps", "2048"]
+    arguments = ["--variants", "kuhn", "--seeds", "1", "--steps", "2048", "--name", "kuhn"]
     assert call(exact.main, arguments, tmp_path, monkeypatch) == 0
-    folder = tmp_path / "runs" / "exact"
-    row = pd.read_csv(folder / "quick" / "exact.csv").iloc[0]
+    folder = tmp_path / "runs" / "kuhn"
+    row = pd.read_csv(folder / "exact.csv").iloc[0]
     assert row["value_0"] == pytest.approx(-1 / 18, abs=1e-3)
-    text = (folder / "quick" / "exact.md").read_text()
+    text = (folder / "exact.md").read_text()
     assert "| `kuhn` | 2 | 58 | 12 |" in text
     assert "L.L.A.M.A." not in text
     assert "## PPO on the same variants" in text
-    assert len(load_table(folder / "kuhn.npz", registry.make_game("kuhn"))) == 12
+    assert len(load_table(tmp_path / "runs" / "exact" / "kuhn.npz", registry.make_game("kuhn"))) == 12
 
 
 @pytest.mark.parametrize(

@@ -176,10 +176,10 @@ def test_no_damaged_checkpoint_is_read__K20(seed: int, tmp_path: Path) -> None:
 def test_several_seeds_in_processes_keep_what_they_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ["lama", "--name", "x", "--seeds", "2", "--workers", "2", "--total-timesteps", str(128 * 400), *SIZES,
                  "--checkpoint-every", "100000", "--deals", "0", "--evaluate-every", "0"]  # fmt: skip
-    stop(["experiments.train", *arguments], tmp_path, "runs/x/seed-0/metrics.csv runs/x/seed-1/metrics.csv", 8)
+    stop(["experiments.train", *arguments], tmp_path, "runs/x/run-0/metrics.csv runs/x/run-1/metrics.csv", 8)
     states = []
     for seed in (0, 1):
-        checkpoint = tmp_path / "runs" / "x" / f"seed-{seed}" / "checkpoint.pkl"
+        checkpoint = tmp_path / "runs" / "x" / f"run-{seed}" / "checkpoint.pkl"
         until = time.monotonic() + 5  # it is written by a process that ends by itself
         while time.monotonic() < until and not (states[seed:] and states[seed]["rows"]):
             states[seed:] = [Checkpoint(checkpoint).read()]

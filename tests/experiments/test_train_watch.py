@@ -15,7 +15,7 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from experiments.lib.seeds import Purpose, run_seed
+from experiments.lib.seeds import Purpose, run_seed, run_seeds
 from experiments.train import __main__ as train
 from experiments.train import curve, learner, watch
 from experiments.train.curve import draw_learning_curve, over_seeds
@@ -198,11 +198,12 @@ def test_seeds_are_independent_runs_the_same_as_alone_whoever_trains_them(
         ]
         assert call(train.main, arguments, tmp_path, monkeypatch) == 0
     assert "win share against heuristic, over 2 seeds: 0." in capsys.readouterr().out
-    arguments = ["lama", "--name", "alone", "--seed", "4", *steps, "--deals", "6"]
+    seeds = run_seeds(3, Purpose.RUNS, 2).tolist()
+    arguments = ["lama", "--name", "alone", "--seed", str(seeds[1]), *steps, "--deals", "6"]
     assert call(train.main, arguments, tmp_path, monkeypatch) == 0
     runs = tmp_path / "runs"
     found = [read_policy(runs / path).arrays for path in
-             ("here/seed-3/model.zip", "two/seed-3/model.zip", "here/seed-4/model.zip", "two/seed-4/model.zip",
+             ("here/run-0/model.zip", "two/run-0/model.zip", "here/run-1/model.zip", "two/run-1/model.zip",
               "alone/model.zip")]  # fmt: skip
 
     def same(one: int, two: int) -> bool:
@@ -213,11 +214,11 @@ def test_seeds_are_independent_runs_the_same_as_alone_whoever_trains_them(
     assert same(3, 4)
     assert not same(0, 2)
     assert (runs / "two" / "learning_curve.png").is_file()
-    evaluated = [pd.read_csv(runs / path / "evaluation.csv")["win_share"] for path in ("alone", "two/seed-4")]
+    evaluated = [pd.read_csv(runs / path / "evaluation.csv")["win_share"] for path in ("alone", "two/run-1")]
     assert evaluated[0].equals(evaluated[1])
     table = pd.read_csv(runs / "two" / "evaluation.csv")
     assert set(zip(table["seed"], table["against"], strict=True)) == {
-        (seed, rival) for seed in (3, 4) for rival in ("random", "heuristic")
+        (seed, rival) for seed in seeds for rival in ("random", "heuristic")
     }
     assert call(train.main, ["lama", "--name", "two", "--resume"], tmp_path, monkeypatch) == 2
     assert "seeds was 2, is 1" in capsys.readouterr().err

@@ -89,7 +89,7 @@ def test_what_ray_computes_is_stopped_keeps_all_and_goes_on_to_the_numbers_of_th
 ) -> None:
     arguments, models = STOPPED[command], ["model.zip"]
     if command == "train":
-        models = [f"seed-{seed}/{file}.zip" for seed in (0, 1) for file in ("model", "best_model")]
+        models = [f"run-{seed}/{file}.zip" for seed in (0, 1) for file in ("model", "best_model")]
     cut, whole = (tmp_path / "runs" / name for name in ("cut", "whole"))
     folder = (cut / models[0]).parent
     said = stop(
