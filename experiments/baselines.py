@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ from llama_envs.core.spec import GameSpec
 from llama_envs.core.validation import check_int
 from llama_envs.evaluation import compare
 from llama_envs.evaluation.intervals import plus_minus
-from llama_envs.evaluation.workers import threads
+from llama_envs.evaluation.workers import in_thread, threads
 from llama_envs.policies.network import read_policy, write_policy
 
 if sys.version_info >= (3, 11):
@@ -204,7 +205,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for folder in taken:
         if folder.exists():
             fail(f"{folder} exists; move it away first.")
-    with threads(options.workers) as spread:
+    with nullcontext(in_thread) if options.workers == 1 else threads(options.workers) as spread:
         kept = f"{RUNS / 'baseline-*'} keep what was trained, and the command in its command.txt goes on with --resume"
         records = run_or_exit(lambda: list(spread(lambda name: make(name, options), chosen)), kept)
     rows = [

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from experiments.benchmark.measuring import Measured, config_of, measure, minutes_of
 from experiments.benchmark.report import report
-from experiments.benchmark.settings import FULL, QUICK, Setting
+from experiments.benchmark.settings import Setting, settings
 from experiments.lib.published import PUBLISHED
 from llama_envs.cli.command import check_folder, parse_options, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run
@@ -56,7 +56,7 @@ class Options(Spread):
     @property
     def settings(self) -> list[Setting]:
         """What is played."""
-        return [setting.scaled(self.scale) for setting in (QUICK if self.quick else FULL)]
+        return [setting.scaled(self.scale) for setting in settings(self.quick)]
 
 
 def measured(options: Options, folder: Path) -> list[Measured]:

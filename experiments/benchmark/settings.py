@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from experiments.lib.measured import measured
+
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
@@ -39,33 +41,17 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """As in ``lama-4p``."""
+        """As in ``chess-2p``."""
         return f"{self.game}-{self.players}p"
 
 
-FAST = ("random", "heuristic", "baseline")
-LAMA = (*FAST, "heuristic:3", "mc:100", "mc:400", "ismcts:1000")
-LLAMA = (*FAST, "heuristic:0", "mc:8", "mc:32", "ismcts:100")
-LAMA_DUEL = ("mc:1ms", "ismcts:1ms")
-LLAMA_DUEL = ("mc:2ms", "ismcts:2ms")
-TARGETS = ("heuristic", "baseline")
-FULL = (
-    Setting("lama", 2, LAMA, 300, 0, LAMA_DUEL, 300, TARGETS, 800_000),
-    Setting("lama", 3, LAMA, 200, 300, LAMA_DUEL, 50, TARGETS, 800_000),
-    Setting("lama", 4, LAMA, 100, 300, LAMA_DUEL, 40, TARGETS, 800_000),
-    Setting("lama", 6, LAMA, 40, 120, LAMA_DUEL, 20, TARGETS, 800_000),
-    Setting("llama_llama", 2, LLAMA, 80, 0, LLAMA_DUEL, 100, TARGETS, 500_000),
-    Setting("llama_llama", 3, LLAMA, 60, 80, LLAMA_DUEL, 36, TARGETS, 500_000),
-    Setting("llama_llama", 4, LLAMA, 30, 60, LLAMA_DUEL, 18, TARGETS, 500_000),
-)
-SMALL_LAMA = (*FAST, "mc:10", "ismcts:20")
-SMALL_LLAMA = (*FAST, "mc:2", "ismcts:5")
-QUICK = (
-    Setting("lama", 2, SMALL_LAMA, 40, 0, LAMA_DUEL, 10, TARGETS, 65_536),
-    Setting("lama", 3, SMALL_LAMA, 10, 10, (), 0, (), 0),
-    Setting("lama", 4, SMALL_LAMA, 10, 10, (), 0, (), 0),
-    Setting("lama", 6, SMALL_LAMA, 6, 6, (), 0, (), 0),
-    Setting("llama_llama", 2, SMALL_LLAMA, 10, 0, LLAMA_DUEL, 4, ("heuristic",), 65_536),
-    Setting("llama_llama", 3, SMALL_LLAMA, 4, 4, (), 0, (), 0),
-    Setting("llama_llama", 4, SMALL_LLAMA, 4, 4, (), 0, (), 0),
-)
+def settings(quick: bool) -> list[Setting]:
+    """What is played with every number of players of every game whose package says so."""
+    return [
+        Setting(
+            game, policies=tuple(plan["policies"]), duel=tuple(plan["duel"]) if table["duel_deals"] else (),
+            targets=tuple(plan["targets"]) if table["steps"] else (), **table,
+        )
+        for game, plan in measured("quick" if quick else "full").items()
+        for table in plan["tables"]
+    ]  # fmt: skip

@@ -13,11 +13,11 @@ import pandas as pd
 from experiments.exact.learning import EVERY, ppo_options
 from experiments.exact.solving import LEAST_GOOD, Solution, command_of
 from experiments.exact.variants import Variant
+from experiments.lib.measured import measured
 from llama_envs.core.files import write_atomically
 from llama_envs.core.markdown import markdown_table
 from llama_envs.core.runs import command_line
 from llama_envs.evaluation.intervals import mean_of, plus_minus
-from llama_envs.llama_llama.deck import Deck
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -28,8 +28,6 @@ SOLVED = (
     "NashConv, % of the payoff range", "the same, by observation alone", "value of each seat", "CPU seconds",
 )  # fmt: skip
 LEARNED = ("variant", "start", "end", "average of all", "random", "heuristic", "CFR+")
-DUMMIES = """By the rules of Llama Llama two players have a dummy hand at the left of each, three players have one dummy
-and four have none; there is no game of two without dummies."""
 
 
 def report(
@@ -120,8 +118,11 @@ def findings(solutions: Solutions) -> str:
 
 def who_opens(rows: list[dict[str, Any]]) -> str:
     """One sentence on the games among ``rows`` that are known here."""
-    known = {"lama": "in L.L.A.M.A. seat 0 opens", "llama_llama": "in Llama Llama both decide at once"}
-    found = [text for game, text in known.items() if any(row["variant"].startswith(f"{game}-") for row in rows)]
+    found = [
+        about["opens"]
+        for game, about in measured("exact").items()
+        if any(row["variant"].startswith(f"{game}-") for row in rows)
+    ]
     text = "; ".join(found)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
@@ -131,7 +132,7 @@ def variants_text(variants: Sequence[Variant]) -> str:
     rows = []
     for variant in variants:
         options = ", ".join(
-            f"{key}={value.name if isinstance(value, Deck) else repr(value)}" for key, value in variant.options.items()
+            f"{key}={value.name if hasattr(value, 'cards') else repr(value)}" for key, value in variant.options.items()
         )
         rows.append([f"`{variant.name}`", f"`{variant.make().id}`", options, f"`{command_of(variant.name)}`"])
     text = markdown_table(("variant", "game", "options", "solved alone by"), rows)
@@ -140,7 +141,9 @@ def variants_text(variants: Sequence[Variant]) -> str:
         [deck.name, "; ".join(f"{card.copies} × {card.letter} ({', '.join(card.rules_text)})" for card in deck.cards)]
         for deck in decks
     ]
-    return f"{text}\n\n{markdown_table(('deck', 'cards'), cards)}\n\n{prose(DUMMIES)}" if decks else text
+    abouts = [about for game, about in measured("exact").items() if any(v.game == game for v in variants)]
+    notes = [prose(about["note"]) for about in abouts if "note" in about]
+    return "\n\n".join([text, *([markdown_table(("deck", "cards"), cards)] if decks else []), *notes])
 
 
 def ppo_text(solutions: Solutions, curves: pd.DataFrame, seeds: int, steps: int) -> list[str]:

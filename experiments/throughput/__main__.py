@@ -3,7 +3,7 @@
     python -m experiments.throughput            # some minutes: experiments/reports
     python -m experiments.throughput --quick    # a minute or two, to try it: runs/throughput/quick
 
-What each game must reach stands in ``targets.toml``. Peers that are not installed are listed with the reason:
+What each game must reach stands in its own package. Peers that are not installed are listed with the reason:
 ``pip install -c constraints.txt -e '.[peers]'`` brings them.
 """
 

@@ -133,7 +133,7 @@ def run_counted(game: Game) -> tuple[int, int]:
     for _ in range(STEPS):
         actions = batch.sample_actions(streams)
         ask_callgrind(TOGGLE)
-        step(batch._buffers, batch._params, actions, everywhere, True, reward, flags, flags)
+        step(batch.buffers, game.records(game.params), actions, everywhere, True, reward, flags, flags)
         ask_callgrind(TOGGLE)
     ask_callgrind(DUMP)
     ask_callgrind(TOGGLE)

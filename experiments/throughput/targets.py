@@ -1,20 +1,15 @@
-"""The numbers that each game must reach in ``experiments.throughput``; they stand in ``targets.toml``."""
+"""The numbers that each game must reach in ``experiments.throughput``."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
+from experiments.lib.measured import measured
 
 
 @dataclass(frozen=True)
 class Target:
-    """What one game must reach; ``targets.toml`` says what each number is."""
+    """What one game must reach; the file in its package says what each number is."""
 
     step: float
     playouts: float
@@ -25,11 +20,5 @@ class Target:
     over: dict[str, float] = field(default_factory=dict)
 
 
-def load_targets() -> dict[str, Target]:
-    """The targets of each game, by its name."""
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return {name: Target(**values) for name, values in tomllib.loads(text).items()}
-
-
-TARGETS = load_targets()
+TARGETS = {name: Target(**values) for name, values in measured("throughput").items()}
 COMPARED = next(name for name, target in TARGETS.items() if target.over)  # the game that is compared with the peers

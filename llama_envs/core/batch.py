@@ -115,6 +115,11 @@ class Batch:
         """(N,) uint64 each: seed and row that the streams start from (:func:`~llama_envs.core.chance.expand_seeds`)."""
         return _read_only(self._buffers.seeds), _read_only(self._buffers.rows)
 
+    @property
+    def buffers(self) -> Buffers:
+        """The arrays that batch kernels take and write to, for tools that call those themselves."""
+        return self._buffers
+
     def observe(self, seats: npt.ArrayLike, final: bool = False) -> npt.NDArray[np.float32]:
         """What ``seats`` (one seat, or one for each game) see: a new (N, D) float32 array.
 

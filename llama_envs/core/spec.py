@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +38,23 @@ class Lazy(Generic[T]):
         spec.__dict__[self.name] = value
 
 
+@dataclass(frozen=True)
+class SmallGame:
+    """A variant of a game that is small enough to be solved.
+
+    Attributes:
+        name: in tables and files, beginning with the game's.
+        options: of the config.
+        slow: it takes more than a few seconds to solve.
+        ppo: a learner is measured against its solution.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+    slow: bool = False
+    ppo: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class GameSpec:
     """All that the suite knows of a game. It stands in the ``__init__`` of the game's package.
@@ -57,6 +74,9 @@ class GameSpec:
             one sentence if the argument is wrong. None: the game ships none.
         baselines: folder with the trained policies that ship, ``<name>_<players>p.npz``; None: there are none.
         picture: decisions of the heuristic before the picture for the documentation; None: it has no picture.
+        small: the variants that are solved exactly, each a :class:`SmallGame`.
+        measured: TOML file with what ``experiments.benchmark`` plays (tables ``full`` and ``quick``) and what the game
+            must reach in ``experiments.throughput``; None: it is not in the benchmark and has nothing to hold.
     """
 
     name: str
@@ -69,6 +89,8 @@ class GameSpec:
     version: int = 0
     baselines: Path | None = None
     picture: int | None = None
+    small: Lazy[tuple[SmallGame, ...]] = Lazy(())
+    measured: Path | None = None
 
     @property
     def id(self) -> str:

@@ -14,4 +14,6 @@ SPEC = GameSpec(
     heuristic="llama_envs.lama.heuristic:heuristic",
     baselines=Path(__file__).parent / "baselines",
     picture=46,
+    small="llama_envs.lama.small:SMALL",
+    measured=Path(__file__).parent / "measured.toml",
 )

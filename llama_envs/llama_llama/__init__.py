@@ -14,4 +14,6 @@ SPEC = GameSpec(
     heuristic="llama_envs.llama_llama.heuristic:heuristic",
     baselines=Path(__file__).parent / "baselines",
     picture=26,
+    small="llama_envs.llama_llama.small:SMALL",
+    measured=Path(__file__).parent / "measured.toml",
 )

@@ -61,7 +61,7 @@ MODULES = {"pillow": ("PIL",), "open_spiel": ("pyspiel", "open_spiel"), "docstri
 
 # Studies and examples that are about one game or both.
 ABOUT_GAMES = ("experiments/passing*", "experiments/passing/*", "experiments/quitting*", "experiments/quitting/*",
-               "experiments/examples/*", "experiments/exact/*", "experiments/benchmark/*")  # fmt: skip
+               "experiments/examples/*")  # fmt: skip
 
 
 def files(paths):

@@ -17,7 +17,7 @@ from experiments.benchmark import measuring
 from experiments.benchmark.findings import beats, findings, first_cycle, strongest, unbeaten
 from experiments.benchmark.measuring import Measured
 from experiments.benchmark.report import _demoted, baseline_section
-from experiments.benchmark.settings import FULL, QUICK, Setting
+from experiments.benchmark.settings import Setting, settings
 from llama_envs.cli import tournament
 from llama_envs.core.registry import game_names, game_specs, make_game
 from llama_envs.evaluation.standings import Results, pairwise, standings
@@ -110,8 +110,8 @@ def test_a_small_benchmark_writes_a_report_whose_commands_give_its_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     committed = tmp_path / "reports" / "benchmark.md"
-    monkeypatch.setattr(module, "REPORT", committed)
-    monkeypatch.setattr(module, "QUICK", TINY)
+    monkeypatch.setattr(module, "PUBLISHED", committed.parent)
+    monkeypatch.setattr(module, "settings", lambda quick: TINY)
     sizes = {"num_envs": 16, "n_steps": 4, "batch_size": 64, "layers": (8,), "selection_deals": 2, "deals": 3}
     options = measuring.exploit.Options(total_timesteps=64, init_from="none", **sizes)  # type: ignore[arg-type]
     monkeypatch.setattr(measuring, "exploit_options", lambda *_: options)
@@ -166,24 +166,24 @@ def test_markdown_keeps_its_code_when_it_goes_into_a_section() -> None:
 
 
 def test_full_and_quick_cover_both_games_at_the_same_numbers_of_players() -> None:
-    for settings in (FULL, QUICK):
-        assert {setting.game for setting in settings} == set(game_names())
-        for setting in settings:
+    for quick in (False, True):
+        assert {setting.game for setting in settings(quick)} == set(game_names())
+        for setting in settings(quick):
             make_game(setting.game, num_players=setting.players)
-    players = [[(setting.game, setting.players) for setting in settings] for settings in (FULL, QUICK)]
+    players = [[(setting.game, setting.players) for setting in settings(quick)] for quick in (False, True)]
     assert players[0] == players[1]
     wanted = [("lama", n) for n in (2, 3, 4, 6)] + [("llama_llama", n) for n in (2, 3, 4)]
     assert players[0] == wanted
 
 
 def test_a_scale_changes_every_size_and_nothing_else() -> None:
-    setting = FULL[-1]
+    setting = settings(quick=False)[-1]
     half = setting.scaled(0.5)
     assert half.deals == round(setting.deals / 2)
     assert half.steps == round(setting.steps / 2)
     sizes = ("deals", "alone_deals", "duel_deals", "steps")
     assert dataclasses.replace(half, **{name: getattr(setting, name) for name in sizes}) == setting
-    assert FULL[0].scaled(0.001).alone_deals == 0, "a part that is not played stays so"
+    assert settings(quick=False)[0].scaled(0.001).alone_deals == 0, "a part that is not played stays so"
 
 
 @pytest.mark.parametrize(

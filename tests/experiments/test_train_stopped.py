@@ -188,8 +188,8 @@ def test_several_seeds_in_processes_keep_what_they_have(tmp_path: Path, monkeypa
 
 
 def test_making_baselines_stops_at_once(tmp_path: Path) -> None:
-    command = ["experiments.baselines", "--only", "llama_llama_2p", "llama_llama_3p", "--at-once", "1"]
-    said = stop(command, tmp_path, "runs/baseline-llama_llama_2p-s0-0/metrics.csv", 0)
+    command = ["experiments.baselines", "--only", "llama_llama_2p", "llama_llama_3p", "--workers", "1"]
+    said = stop(command, tmp_path, "runs/baseline-llama_llama_2p-s0-0/metrics.csv", 0, also="1")
     assert "runs/baseline-* keep what was trained" in said
     assert Checkpoint(tmp_path / "runs" / "baseline-llama_llama_2p-s0-0" / "checkpoint.pkl").read() is not None
     assert not (tmp_path / "runs" / "baseline-llama_llama_3p-s0-0").exists()
