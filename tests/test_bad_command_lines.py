@@ -31,6 +31,7 @@ COMMANDS = {  # module -> what stands before its options
     "experiments.baselines": ("--quick",),
     "experiments.decisions": ("games.jsonl",),
     "experiments.notebooks": (),
+    "llama_envs.cli.table": ("--no-browser",),
 }
 SECONDS = 20  # a command line that is not refused by then was taken
 NUMBERS = {
@@ -43,8 +44,8 @@ WORDS = {  # for texts: names of policies and of files, choices; a run's folder
     "address": ("auto",),
     "pieces": ("nobody",),
 }
-FILES = ("there", "file/inner")  # a folder, and below a file
-FOLDERS = ("file", "file/inner")
+FILES = ("there", "file/inner", "/proc/{}.csv", "/proc/{}.jsonl")  # a folder, below a file, where nobody can write
+FOLDERS = ("file", "file/inner", "/proc/{}")
 
 
 def cases_of(module: str) -> Iterator[tuple[str, ...]]:
@@ -62,7 +63,7 @@ def mistakes(name: str, kind: Any, module: str) -> Iterator[tuple[str, ...]]:
     if kind is bool:
         yield (option, "perhaps")
         return
-    if name in ("games", "paths"):  # without a name
+    if name in ("games", "paths") and kind is not Path:  # without a name
         return
     if "ClassVar" not in str(kind):
         yield (option,)
@@ -70,8 +71,8 @@ def mistakes(name: str, kind: Any, module: str) -> Iterator[tuple[str, ...]]:
         if number in kinds:
             yield from ((option, text) for text in NUMBERS[number])
     if Path in kinds:
-        is_file = module.endswith(("evaluate", "decisions"))
-        yield from ((option, text) for text in (FILES if is_file else FOLDERS))
+        is_file = module.endswith(("evaluate", "decisions", "table"))
+        yield from ((option, text.format(name)) for text in (FILES if is_file else FOLDERS))
     if str in kinds:
         yield from ((option, text) for text in WORDS.get(name, ("nobody",)))
 
@@ -91,6 +92,11 @@ ALL += [
     for case in config_cases(game)
 ]
 ALL += [(module, words) for module, before in COMMANDS.items() if before == ("lama",) for words in ((), ("chess",))]
+ALL += [
+    ("experiments.train_rllib", ("lama", *mistake))
+    for mistake in cases_of("experiments.train_rllib")
+    if mistake[0] not in ("--address", "--name")  # which are looked at where Ray is
+]
 ALL += [(f"llama_envs.cli.{name}", ("--seed", "1")) for name in ("games", "policies")]
 
 
@@ -120,7 +126,8 @@ def test_a_bad_command_line_is_refused(
     signal.signal(signal.SIGALRM, taken)
     signal.alarm(SECONDS)
     try:
-        refusal(import_module(module).main, arguments)
+        said = refusal(import_module(module).main, arguments)
+        assert "pip install" not in said
     finally:
         signal.alarm(0)
 

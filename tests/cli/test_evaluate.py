@@ -35,6 +35,38 @@ def test_the_table_is_that_of_compare_and_the_same_in_every_run(
     assert f"{rows[0].score:.2f} ± {rows[0].score_interval:.2f}" in shown
 
 
+STOPS = """
+import os, signal
+class Stops:
+    needs_worlds = False
+    calls = 0
+    def act(self, view):
+        Stops.calls += 1
+        if Stops.calls == 120:
+            os.kill(os.getpid(), signal.SIGINT)
+        return view.mask.argmax(axis=1)
+"""
+
+
+def test_an_interrupted_comparison_shows_and_keeps_the_deals_that_were_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(STOPS)
+    monkeypatch.setattr(module, "SMALLEST_PART", 8)
+    arguments = ["lama", "--policies", "mine.py:Stops", "random", "--deals", "400", "--seed", "3", "--out", "x.csv"]
+    assert call(module.main, [*arguments, "--record", "x.jsonl"], tmp_path, monkeypatch) == 130
+    printed = capsys.readouterr()
+    table = pd.read_csv(tmp_path / "x.csv").set_index("policy")
+    deals = int(table["deals"].iloc[0])
+    assert 0 < deals < 400
+    assert printed.err == f"error: stopped; what is shown is of the first {deals} of 400 deals.\n"
+    assert f"{deals} deals in 2 rotations" in printed.out
+    assert len(list(read_games(tmp_path / "x.jsonl"))) == 2 * deals
+    again = compare(make_game("lama", num_players=2), ["mine.py:Stops", "random"], deals, 3)
+    assert table["win_share"].tolist() == [row.share for row in again.standings]
+    assert table["win_share_95"].tolist() == [row.interval for row in again.standings]
+
+
 def test_games_are_recorded_as_they_were_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ["lama", "--policies", "heuristic", "random", "--deals", "6", "--record", "games.jsonl"]
     assert call(module.main, arguments, tmp_path, monkeypatch) == 0
