@@ -261,9 +261,16 @@ def kinds(study: Study) -> Part:
         }
         for name, card in zip(names, cards.cards, strict=True)
     )
+    first, second = cards.cards[0].rules_text
     return study.part(
         "kinds",
-        [kinds_page(study, {k: facts[main, "heuristic", group, k][0] for k in names}, group, m) for group in groups],
+        [
+            study.say("page.codes", "all", code=names[0], first=first, second=second),
+            *(
+                kinds_page(study, {k: facts[main, "heuristic", group, k][0] for k in names}, group, m)
+                for group in groups
+            ),
+        ],
         kinds_findings(study, found, facts, groups, m),
         table,
         draw_kinds(study, facts, groups, names),

@@ -135,12 +135,12 @@ def page(study: Study, shown: Any, found: Any) -> list[str]:
     apart = int(rates[top].side(rates[low].mean, len(rates)) > 0 > rates[low].side(rates[top].mean, len(rates)))
     now = shown[players, "switched:now"]["first"]
     return [
-        study.say("page.keep", more.side(0.0), unpaid=facts["unpaid"].text(1, 100), **numbers),
+        study.say("page.keep", more.side(0.0, 2), unpaid=facts["unpaid"].text(1, 100), **numbers),
         study.say(
             "page.letters", apart, top=top, low=low, most=rates[top].text(1, 100), least=rates[low].text(1, 100),
             who=who, players=players,
         ),
-        study.say("page.later", now.side(0.0), lead=now.text(1), players=players),
+        study.say("page.later", now.side(0.0, 2), lead=now.text(1), players=players),
     ]  # fmt: skip
 
 

@@ -118,7 +118,7 @@ def seats(study: Study) -> Part:
     win = wins[p, "heuristic", 0]
     return study.part(
         "seats",
-        [study.say("page.seat", win.side(1 / p), players=p, share=win.text(1, 100), fair=f"{100 / p:.1f}")],
+        [study.say("page.seat", win.side(1 / p, m), players=p, share=win.text(1, 100), fair=f"{100 / p:.1f}")],
         texts,
         table,
         figure,

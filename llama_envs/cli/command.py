@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 import contextlib
 import dataclasses
+import inspect
 import io
 import os
 import shutil
 import sys
 import tempfile
 import textwrap
+import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from errno import EFBIG, EIO, ENOSPC, EPIPE
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, NoReturn, TypeVar
@@ -112,7 +116,7 @@ def parse_options(options: type[O], description: str, argv: Sequence[str] | None
     own = [field.name for field in dataclasses.fields(options)]  # type: ignore[arg-type]
     unchecked = dataclasses.make_dataclass(
         options.__name__,
-        [],
+        _own_fields(options),
         bases=(options,),
         namespace={"__post_init__": _unchecked, "__doc__": options.__doc__},
         frozen=True,
@@ -264,7 +268,7 @@ def _command(name: str, options: type[Any], defaults: dict[str, Any], replaced: 
 
     return dataclasses.make_dataclass(
         name,
-        game,
+        [*_own_fields(options), *game],
         bases=(options,),
         namespace={
             "game_name": name,
@@ -277,10 +281,38 @@ def _command(name: str, options: type[Any], defaults: dict[str, Any], replaced: 
     )
 
 
+def _own_fields(options: type[Any]) -> list[tuple[str, Any, Any]]:
+    """The fields of an experiment's options once more, with the strings below them as help, each in one line."""
+    docs: dict[str, str] = {}
+    for owner in reversed(options.__mro__):
+        if dataclasses.is_dataclass(owner):
+            docs |= _field_docs(owner)
+    hints = typing.get_type_hints(options)
+    return [
+        (
+            field.name,
+            Annotated[hints[field.name], tyro.conf.arg(help=docs.get(field.name, ""))],
+            dataclasses.field(default=field.default),
+        )
+        for field in dataclasses.fields(options)
+        if field.default is not dataclasses.MISSING
+    ]
+
+
+def _field_docs(options: type[Any]) -> dict[str, str]:
+    """Name -> the string below a field of a class."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(options))).body
+    assert isinstance(tree, ast.ClassDef)
+    return {
+        field.target.id: " ".join(below.value.value.split())
+        for field, below in pairwise(tree.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
+    }
+
+
 def _cli_fields(config: type[Any], defaults: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     """Each field of a game's config as a field of the command: its type, its default and its help."""
-    import typing
-
     hints = typing.get_type_hints(config)
     helps = attribute_docs(config)
     fields = []

@@ -153,7 +153,7 @@ def test_distilling_stops_at_the_first_loss_that_is_not_finite__N01(
         (["--positions", "0"], "positions must be"),
         (["--scale", "0"], "scale must be above 0"),
         (["--scale", "inf"], "scale must be above 0"),
-        (["--seed", "-1"], "seed must be an integer from 0"),
+        (["--seed", "-1"], "seed must be an integer in [0, 2**64)"),
         (["--opponents", "nobody"], "unknown policy 'nobody'"),
         (["--ray", "--workers", "2"], "workers are processes of this machine"),
         (["--address", "auto"], "address is for --ray"),

@@ -30,7 +30,7 @@ from llama_envs.evaluation.workers import workers
 from llama_envs.llama_llama import SPEC
 from llama_envs.policies import make_policy, register_policy
 from llama_envs.policies.names import _REGISTERED
-from tests.cases import Asked, choose_in
+from tests.cases import CHECKOUT, Asked, choose_in
 from tests.experiments.commands import Refusal, call, sentence
 from tests.experiments.reports import check_report
 from tests.llama_llama.test_heuristic import RuleOfThumb, positions
@@ -417,7 +417,7 @@ def test_a_study_of_ones_own_deck_rules_and_policy_names_them_and_nothing_else(
 
 
 def test_only_the_published_questions_replace_the_published_report(tmp_path: Path) -> None:
-    assert folder_of(Study(SUBJECT, Options(workers=1), {})) == Path("experiments/reports/passing")
+    assert folder_of(Study(SUBJECT, Options(workers=1), {})) == CHECKOUT / "experiments" / "reports" / "passing"
     for changed in ({"quick": True}, {"only": ("care",)}, {"seed": 1}, {"deals": 20}, {"policies": ("random",)}):
         assert folder_of(Study(SUBJECT, Options(**changed), {})).parts[0] == "runs"
     assert folder_of(Study(SUBJECT, Options(), {"target_score": 50})).parts[0] == "runs"

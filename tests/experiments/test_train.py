@@ -156,7 +156,7 @@ def _rows(metrics: Path) -> int:
         (["lama", "--seats", "all"], "seats must be 'one'"),
         (["lama", "--name", "a/b"], "name must be a plain folder name"),
         (["lama", "--name", "none", "--resume"], "there is no run"),
-        (["lama", "--seed", "-1"], "seed must be an integer from 0"),
+        (["lama", "--seed", "-1"], "seed must be an integer in [0, 2**64)"),
         (["lama", "--self-weight", "-1"], "self_weight must be 0 or more"),
         (["lama", "--self-weight", "inf"], "self_weight must be 0 or more"),
         (["lama", "--ent-coef", "inf"], "ent_coef must be 0 or more"),
