@@ -87,7 +87,10 @@ def check_game(game: Game, games: int = 200, seed: int = 0) -> Report:
 
     Raises:
         NotConformant: the first check that fails.
+        ValueError: ``game`` is none.
     """
+    if not isinstance(game, Game):
+        raise ValueError(f"game must be a Game, as make_game(...) makes one, got {game!r}.")
     report = Report(game)
     for check in CHECKS:
         what = (check.__doc__ or "").partition("\n")[0].rstrip(".")

@@ -109,6 +109,8 @@ def solve_all(variants: Sequence[Variant], tables: Path, folder: Path, spread: M
     """The solution of each variant by its name, kept in ``folder`` one by one; its policy is written to ``tables``."""
     files = {variant.name: folder / f"{variant.name}.json" for variant in variants}
     missing = [variant for variant in variants if not files[variant.name].is_file()]
+    if missing:
+        print(f"solving {', '.join(variant.name for variant in missing)}", flush=True)
     for variant, (solution, table) in zip(missing, spread(solve, missing), strict=True):
         row = solution.row
         rich.print(f"{variant.name}: NashConv {row['nash_conv_percent']:.4f} %, {row['cpu_seconds']:.1f} s")

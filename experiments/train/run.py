@@ -20,6 +20,7 @@ from experiments.train.options import Options
 from experiments.train.rivals import report, rivals_of
 from llama_envs.core.files import write_atomically
 from llama_envs.core.game import Game
+from llama_envs.core.markdown import plural
 from llama_envs.evaluation.intervals import mean_of, plus_minus
 from llama_envs.evaluation.workers import Map, in_thread
 
@@ -41,7 +42,7 @@ def side_by_side(options: Options) -> Iterator[Map]:
 def train(game: Game, options: Options, folder: Path, spread: Map = map) -> None:
     """Train one seed or several, write models and pictures, and evaluate."""
     total, rollout = decisions_of(game, options)
-    print(f"{total:,} decisions in {total // rollout:,} rollouts of {rollout:,}, in {folder}", flush=True)
+    print(f"{total:,} decisions in {plural(total // rollout, 'rollout')} of {rollout:,}, in {folder}", flush=True)
     if options.seeds == 1:
         train_seed(game, options, folder)
         if options.deals:

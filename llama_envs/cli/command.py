@@ -188,6 +188,8 @@ def fail(message: str, code: int = 2) -> NoReturn:
 
 def show_what_the_terminal_can() -> None:
     """A terminal that cannot show a character gets a substitute; what cannot be printed at all is one sentence."""
+    if os.environ.get("COLUMNS") == "0":  # of a terminal that does not know its size
+        del os.environ["COLUMNS"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

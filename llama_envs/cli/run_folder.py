@@ -72,7 +72,7 @@ def open_run(name: str, config: Mapping[str, Any], resume: bool, may_grow: Colle
         raise ValueError(f"runs are kept in a folder {RUNS}, and here that is a file.")
     if not resume:
         try:
-            RUNS.mkdir(exist_ok=True)
+            RUNS.resolve().mkdir(parents=True, exist_ok=True)  # also where a link leads that leads nowhere yet
             folder.mkdir()  # one of two claims succeeds
         except FileExistsError:
             raise ValueError(f"{folder} exists; choose another --name, or go on with it by --resume.") from None

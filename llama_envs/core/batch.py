@@ -282,13 +282,22 @@ class Batch:
         anything else is read.
         """
         _check_streams(streams, (self.num_games,))
+        check_int("decisions", decisions, 0, 2**62)
         mask = np.zeros(self.game.num_actions, np.bool_)
         self.game.batch_kernels.playout(self._buffers.states, self._params, streams, mask, decisions)
 
     def begin_at(self, episodes: npt.ArrayLike, rows: npt.ArrayLike) -> None:
-        """Start again, every game with this ``episode`` and ``row`` of its seed: to replay what was recorded."""
-        self._buffers.episodes[:] = episodes
-        self._buffers.rows[:] = rows
+        """Start again, every game with this episode and row of its seed: to replay what was recorded.
+
+        Args:
+            episodes: one for all games, or (N,) integers from 0.
+            rows: likewise.
+
+        Raises:
+            ValueError: another shape, or something else than integers from 0; nothing has changed.
+        """
+        numbers = [self._check_numbers("episodes", episodes), self._check_numbers("rows", rows)]
+        self._buffers.episodes[:], self._buffers.rows[:] = numbers
         self._start(self._everywhere)
 
     def refresh(self) -> None:
@@ -302,6 +311,16 @@ class Batch:
         return twin
 
     # ------------------------------------------------------------------------------------------------------- plumbing
+
+    def _check_numbers(self, name: str, numbers: npt.ArrayLike) -> npt.NDArray[Any]:
+        """``numbers`` as an array that is one number or one for each game."""
+        given = np.asarray(numbers)
+        if given.dtype.kind not in "iu" or given.shape not in ((), (self.num_games,)) or (given < 0).any():
+            raise ValueError(
+                f"{name} must be an integer from 0, or {self.num_games} of them, one for each game, got {given.dtype} "
+                f"of shape {given.shape}{f' from {given.min()}' if given.size and given.dtype.kind in 'iu' else ''}."
+            )
+        return given
 
     def _make_views(self) -> None:
         self._params = self.game.records(self.game.params)

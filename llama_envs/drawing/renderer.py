@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from llama_envs.core.validation import check_int
 from llama_envs.drawing.raster import need_pillow, pixels
 from llama_envs.drawing.shapes import Picture
 from llama_envs.drawing.svg import svg
@@ -66,5 +67,11 @@ def show(batch: Batch, index: int = 0, seat: int | None = None) -> Shown:
         batch: of any game; one that nobody has drawn is shown as text.
         index: which of its games.
         seat: show what this seat may see; None for everything.
+
+    Raises:
+        ValueError: there is no such game or seat.
     """
+    check_int("index", index, 0, batch.num_games - 1)
+    if seat is not None:
+        check_int("seat", seat, 0, batch.game.num_players - 1)
     return Shown(batch.game.renderer.svg(batch.game, batch.state[index], seat))

@@ -73,6 +73,11 @@ class LamaConfig:
         ranks = check_int("num_ranks", self.num_ranks, 2, MAX_RANKS)
         copies = check_int("copies", self.copies, 1, MAX_COPIES)
         hand = check_int("hand_size", self.hand_size, 1, MAX_RANKS * MAX_COPIES)
+        if n + 1 > ranks * copies:
+            raise ValueError(
+                f"num_ranks × copies must be at least {n + 1}, a card for each of {n} hands and the first discard, got "
+                f"{ranks} × {copies}."
+            )
         if hand * n + 1 > ranks * copies:
             raise ValueError(
                 f"hand_size must be at most {(ranks * copies - 1) // n}, so that {n} hands and the first discard fit "

@@ -80,7 +80,7 @@ def make_policy(spec: str | Policy, game: Game) -> Policy:
     if not isinstance(spec, str):
         if isinstance(spec, Policy) and not isinstance(spec, type):
             return spec
-        raise ValueError(f"a policy must be a name or an object with act(view) and needs_worlds, got {spec!r}.")
+        raise ValueError(f"a policy must be a name or an object with act(view) and needs_worlds, got {_kind(spec)}.")
     name, _, argument = spec.partition(":")
     entry = _REGISTERED.get(name) or _SHIPPED.get(name)
     if entry is not None:
@@ -95,6 +95,13 @@ def make_policy(spec: str | Policy, game: Game) -> Policy:
             ) from error
         return _of_ones_own(made, spec, argument, game)
     return _of_ones_own(*_load(spec, name, argument), game=game)
+
+
+def _kind(given: object) -> str:
+    """For an error: what was given, without an address in memory."""
+    return (
+        f"the class {given.__name__}" if isinstance(given, type) else f"an object of the class {type(given).__name__}"
+    )
 
 
 def files_of(spec: str, game: Game) -> list[Path]:

@@ -162,6 +162,8 @@ def read_policy(path: str | Path) -> PolicyFile:
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"there is no policy file {path}.")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is not a readable policy file (it is no zip archive).")
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             ours = [name.removesuffix(".npy") for name in archive.zip.namelist() if name.endswith(".npy")]
