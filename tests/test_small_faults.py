@@ -24,7 +24,7 @@ from tests.experiments.commands import call
     [
         (
             {"num_ranks": 2, "copies": 1, "num_players": 2},
-            "num_ranks × copies must be at least 3, a card for each of 2",
+            "num_ranks × copies must be at least 3, a card for",
         ),
         ({"num_ranks": 2, "copies": 2, "num_players": 2}, "hand_size must be at most 1, so that 2 hands and the first"),
     ],
@@ -48,7 +48,7 @@ def test_the_name_of_a_game_is_no_game() -> None:
 
 
 def test_what_is_no_policy_is_named_by_its_kind() -> None:
-    for given, kind in ((object(), "a object"), (int, "the class int")):
+    for given, kind in ((object(), "an object of the class object"), (int, "the class int")):
         with pytest.raises(ValueError, match=rf"needs_worlds, got {kind}\."):
             make_policy(given, make_game("lama"))  # type: ignore[arg-type]
 
