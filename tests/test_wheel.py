@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 import zipfile
 from pathlib import Path
 
@@ -44,17 +45,44 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
+CONSOLE = [
+    ["--version"],
+    ["games"],
+    ["policies"],
+    ["evaluate", "lama", "--policies", "baseline", "heuristic", "heuristic", "mine.py:Mine", "--deals", "6"],
+    ["tournament", "llama_llama", "--policies", "baseline", "mc:5", "random", "--num-players", "3", "--deals", "2"],
+]
+MINE = """
+class Mine:
+    needs_worlds = False
+    def act(self, view):
+        return view.mask.argmax(axis=1)
+"""
+
+
 @pytest.mark.exhaustive
-def test_shipped_policies_play_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    command = ["pip", "install", "--quiet", "--no-deps", "--target", str(site), str(wheel)]
-    subprocess.run([sys.executable, "-m", *command], check=True, capture_output=True, text=True)
-    done = subprocess.run(
-        [sys.executable, "-c", PLAYS], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "baseline" in done.stdout
+def test_in_an_environment_of_its_own_the_wheel_plays_and_with_cli_it_has_its_commands(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """Base dependencies first, then the extra; from the index, with the pinned versions."""
+    venv.create(tmp_path / "venv", with_pip=True)
+    python, home = tmp_path / "venv" / "bin" / "python", {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+
+    def run(*command: str | Path) -> str:
+        done = subprocess.run(command, cwd=tmp_path, env={**home, **pip}, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    install = [python, "-m", "pip", "install", "--quiet", "--constraint", str(ROOT / "constraints.txt")]
+    run(*install, wheel)
+    installed = run(python, "-m", "pip", "list", "--format", "freeze").lower()
+    assert not [name for name in ("torch", "pandas", "tyro", "pillow") if f"{name}==" in installed]
+    assert run(python, "-c", PLAYS).count("baseline") == 2
+    run(*install, f"{wheel}[cli]")
+    (tmp_path / "mine.py").write_text(MINE)
+    for arguments in CONSOLE:
+        assert run(tmp_path / "venv" / "bin" / "llama-envs", *arguments)
 
 
 @pytest.mark.exhaustive
