@@ -24,7 +24,7 @@ install: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt "$$(grep '^torch==' constraints.txt)"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,web,openspiel,ecosystem]' --group dev
 	pwd > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth" # agents, experiments
 	touch $@
 
@@ -46,7 +46,7 @@ throughput: .venv/peers
 	$(BIN)/python -m experiments.throughput $(ARGS)
 
 .venv/peers: .venv/installed
-	-$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[peers]'
+	-$(BIN)/python -m pip install --quiet --constraint constraints.txt --group peers
 	touch $@
 
 notebooks: install

@@ -42,7 +42,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
 
-SMALL = {  # what --quick replaces: it tries the machinery and makes nothing of use
+SMALL = {  # what --quick replaces: it tries the machinery, and the agents that it makes play badly
     "experiments.distill": "--positions 2048 --num-envs 128 --memory 4096",
     "experiments.train": "--total-timesteps 8192 --num-envs 128",
 }

@@ -59,7 +59,9 @@ def run(path: Path, timeout: int) -> None:
         cell.metadata.pop("execution", None)
     try:
         client.execute()
-    except (CellExecutionError, DeadKernelError, TimeoutError) as error:
+    except CellExecutionError as error:
+        raise ValueError(f"{path}: a cell fails with {error.ename}: {error.evalue}.") from None
+    except (DeadKernelError, TimeoutError) as error:
         raise ValueError(f"{path}: {error}") from None
     warnings = [
         output["text"]

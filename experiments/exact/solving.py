@@ -23,7 +23,7 @@ from experiments.exact.variants import Variant
 from llama_envs.policies import make_policy
 from llama_envs.policies.tabular import StrategyTable
 
-TARGET = 1e-4  # NashConv at which the solver stops, in parts of the payoff range
+TARGET = 1e-4  # NashConv at which the solver stops, as a part of the payoff range
 LEAST_GOOD = 1e-3  # what the report calls solved
 
 

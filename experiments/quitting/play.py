@@ -25,7 +25,7 @@ STUCK, COULD_PLAY, CHIP = "stuck", "could play", "chip"  # decisions that positi
 OWN_CHOICE = -1  # in place of an action: what the policy does
 
 
-class Games:
+class PlayedBatch:
     """Games of ``policies`` in lists of rows; ``who[i, s]`` plays seat s of game i.
 
     Attributes:
@@ -123,7 +123,7 @@ def play_on(game: Game, states: States, action: int, policy: Policy, seeds: Seed
     batch = Batch(game, len(states), seeds)
     batch.state[:] = states
     batch.refresh()
-    games = Games(batch, [policy], np.zeros((len(states), game.num_players), np.int64), seeds)
+    games = PlayedBatch(batch, [policy], np.zeros((len(states), game.num_players), np.int64), seeds)
     legal = batch.action_mask[np.arange(len(states)), max(action, 0)] | (action == OWN_CHOICE)
     first = np.where(legal, action, OWN_CHOICE)
     points = np.zeros((len(states), game.num_players))
@@ -149,7 +149,7 @@ def fork(game: Game, policy: str, kind: str, actions: Sequence[str], each: int, 
     """
     batch = Batch(game, len(seeds), seeds)
     playing = policy_of(policy, game)
-    games = Games(batch, [playing], np.zeros((len(seeds), game.num_players), np.int64), seeds)
+    games = PlayedBatch(batch, [playing], np.zeros((len(seeds), game.num_players), np.int64), seeds)
     sample = DecisionSample(batch, kind, each, seeds)
     while games.step(before=sample):
         pass
@@ -194,7 +194,7 @@ def play_arm(game: Game, one: str, rest: str, seeds: Seeds) -> Arrays:
     seat = np.tile(np.arange(players), len(seeds))
     batch = Batch(game, len(per_game), per_game)
     who = (np.arange(players) != seat[:, None]).astype(np.int64)
-    games = Games(batch, [policy_of(one, game), policy_of(rest, game)], who, per_game)
+    games = PlayedBatch(batch, [policy_of(one, game), policy_of(rest, game)], who, per_game)
     while games.step():
         pass
     total = batch.state["total"].astype(np.float64)
@@ -227,7 +227,7 @@ def play_alike(game: Game, policy: str, opener: int | None, seeds: Seeds) -> Arr
     if opener is not None:
         game = game.spec.make_game(dataclasses.replace(game.config, first_player=opener))
     batch = Batch(game, len(seeds), seeds)
-    games = Games(batch, [playing], np.zeros((len(seeds), game.num_players), np.int64), seeds)
+    games = PlayedBatch(batch, [playing], np.zeros((len(seeds), game.num_players), np.int64), seeds)
     first = np.zeros((len(seeds), game.num_players))
     running = np.ones(len(seeds), np.bool_)
     while games.step():

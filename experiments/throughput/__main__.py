@@ -4,7 +4,7 @@
     python -m experiments.throughput --quick    # a minute or two, to try it: runs/throughput/quick
 
 What each game must reach stands in its own package. Peers that are not installed are listed with the reason:
-``pip install -c constraints.txt -e '.[peers]'`` brings them.
+``pip install -c constraints.txt --group peers`` brings them.
 """
 
 from __future__ import annotations

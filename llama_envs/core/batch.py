@@ -22,6 +22,7 @@ POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
 
 PLAY_DTYPES = [np.dtype(kind) for kind in ("int64", "bool", "float64", "int64", "uint64", "int64", "float32", "int64")]
 GAMES_PER_THREAD = 1024  # with fewer, waking a thread takes longer than their step
+LEAD = 1.15  # games that the calling thread takes for each of another, which must be woken first
 
 _CODE: dict[Kernel, Kernel] = {}  # machine code of each game's batch kernels, once :func:`_call` called them
 
@@ -362,7 +363,8 @@ class Batch:
         illegal = int(_call(kernels.first_illegal, (self._buffers, chosen, stepped)))
         if illegal == NOT_ILLEGAL:
             done = np.zeros(threads, np.bool_)
-            bounds = np.arange(threads + 1) * self.num_games // threads
+            shares = np.cumsum([0.0, LEAD, *[1.0] * (threads - 1)])  # the caller's first
+            bounds = (self.num_games * shares / shares[-1]).astype(np.int64)
             in_threads(lambda part: _call(kernels.advance, (part, done, bounds, *arguments)), done)
         return illegal
 

@@ -671,5 +671,7 @@ class LlamaLlamaRenderer(DrawnTable):
             held = {kind for hand in table.hands if hand.chooses for kind in hand.kept or ()}
             later = frozenset(kind for kind in held if kind >= min(table.choices))
             names = tuple(table.deck.kind_names[kind] for kind in sorted(later))
-            table = replace(table, choices=later, actions=names)
+            count, actor = game.choices_together(state), int(state["to_move"])
+            status = f"{game.agents[actor]} to pass {count} cards to {_to(game, state, actor)}"
+            table = replace(table, choices=later, actions=names, status=status)
         return _picture(game, table)

@@ -22,7 +22,7 @@ from llama_envs.policies.network import NetworkPolicy, probabilities
 from llama_envs.policies.search import MonteCarloPolicy
 
 WORLDS = (100, 400, 1600, 6400)  # budgets to choose from
-LANE = 2  # of the seed, for the advisor's own luck
+LANE = 2  # of the seed, for what the advisor draws
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Advisor:
 
     Args:
         game: what is played.
-        seed: of its luck.
+        seed: of what it draws.
     """
 
     def __init__(self, game: Game, seed: int = 0) -> None:

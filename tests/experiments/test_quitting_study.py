@@ -17,7 +17,7 @@ from experiments.quitting.play import (
     COULD_PLAY,
     STUCK,
     DecisionSample,
-    Games,
+    PlayedBatch,
     action_of,
     fork,
     is_of,
@@ -78,7 +78,7 @@ def test_every_decision_of_a_game_has_the_same_chance_to_be_kept() -> None:
     game = make_game("lama", num_players=2, first_player=0)
     seeds = np.full(2000, 11, np.uint64)  # the same game over and over: its decisions come in the same order
     batch = Batch(game, len(seeds), seeds)
-    games = Games(batch, [policy_of("heuristic", game)], np.zeros((len(seeds), 2), np.int64), seeds)
+    games = PlayedBatch(batch, [policy_of("heuristic", game)], np.zeros((len(seeds), 2), np.int64), seeds)
     sample = DecisionSample(batch, STUCK, 3, seeds)
     met: list[bytes] = []
 
@@ -102,7 +102,7 @@ def positions(kind: str, players: int = 3, deals: int = 60) -> tuple:
     game = make_game("lama", num_players=players)
     seeds = split_seed(1, deals)
     batch = Batch(game, deals, seeds)
-    games = Games(batch, [policy_of("heuristic", game)], np.zeros((deals, players), np.int64), seeds)
+    games = PlayedBatch(batch, [policy_of("heuristic", game)], np.zeros((deals, players), np.int64), seeds)
     sample = DecisionSample(batch, kind, 2, seeds)
     while games.step(before=sample):
         pass

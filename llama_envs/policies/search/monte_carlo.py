@@ -1,9 +1,9 @@
 """``mc:W`` and ``mc:W:ROLLOUT``: flat Monte Carlo over worlds that the seat considers possible.
 
-For every legal action, in each of W resampled worlds (the same worlds and luck for all actions), the action is taken
-and all seats play on by a scripted policy to the end of the round. The action with the best mean result is chosen;
-a result is the seat's change in total against the mean of the others' (Sheppard 2002 calls such worlds and rollouts
-"selective sampling"; the true state is never looked at).
+For every legal action, in each of W resampled worlds (common random numbers: the same worlds and streams for all
+actions), the action is taken and all seats play on by a scripted policy to the end of the round. The action with the
+best mean result is chosen; a result is the seat's change in total against the mean of the others' (Sheppard 2002
+calls such worlds and rollouts "selective sampling"; the true state is never looked at).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class MonteCarloPolicy:
     def results(self, view: View, worlds: int) -> npt.NDArray[np.float64]:
         """The result of each legal action in each of ``worlds`` worlds, in points: (worlds, n, A) float64.
 
-        By the same worlds and luck as :meth:`values`, whose numbers are the means of these.
+        By the same worlds and streams as :meth:`values`, whose numbers are the means of these.
         """
         game = view.game
         results = np.zeros((worlds, *view.mask.shape), np.float64)

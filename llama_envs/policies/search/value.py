@@ -1,6 +1,6 @@
 """``mc:W:network=PATH``: flat Monte Carlo in which the value network of a trained model takes the place of the rollout.
 
-For every legal action, in each of W resampled worlds (the same worlds and luck for all actions), the action is taken
+For every legal action, in each of W resampled worlds (the same worlds and streams for all actions), the action is taken
 and the others play by the heuristic until the seat is to move again. There the network says what the seat can expect,
 from the seat's observation in that world; a game that ends before needs no network. What the seat is paid on the way
 counts too, so an action's value is in units of reward.

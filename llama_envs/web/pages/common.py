@@ -27,7 +27,7 @@ body { background: #1b1f2a; }
 
 
 def page_frame(title: str) -> ui.row:
-    """What all pages have: colours, and a row at the top."""
+    """What all pages have: colors, and a row at the top."""
     ui.colors(primary="#2458a6", secondary="#3c4356", accent="#8a4fbf", positive="#1d6b4f", negative="#b3261e")
     ui.dark_mode(True)
     ui.add_css(STYLE)
