@@ -265,7 +265,7 @@ def kinds(study: Study) -> Part:
     return study.part(
         "kinds",
         [
-            study.say("page.codes", "all", code=names[0], first=first, second=second),
+            study.say("page.codes", code=names[0], first=first, second=second),
             *(
                 kinds_page(study, {k: facts[main, "heuristic", group, k][0] for k in names}, group, m)
                 for group in groups
