@@ -120,7 +120,7 @@ from llama_envs.cli.command import run_or_exit
 from llama_envs.evaluation.workers import workers
 
 if __name__ == "__mp_main__":
-    os.write(1, f"{os.getpid()}\n".encode())  # at once, since two of them write
+    os.write(1, f"{os.getpid()}\\n".encode())  # at once, since two of them write
     time.sleep(60)
 
 
