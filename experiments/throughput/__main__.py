@@ -21,9 +21,11 @@ import rich
 from experiments.lib.published import report_folder
 from experiments.throughput.held import numbers_to_hold, verdict
 from experiments.throughput.measuring import run
+from experiments.throughput.probes import Probe
 from experiments.throughput.report import draw, report
 from experiments.throughput.tables import frame
 from llama_envs.cli.command import check_folder, parse_options, run_or_exit
+from llama_envs.cli.run_folder import RUNS, default_name
 from llama_envs.cli.show import show_table
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.validation import check_int
@@ -55,12 +57,29 @@ class Options:
         return report_folder("throughput", self)
 
 
-def measure(options: Options) -> None:
-    """Measure, write everything, and show the numbers to hold."""
+class Kept:
+    """As a text, what an interrupted measurement has written."""
+
+    text = "nothing was written"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def measure(options: Options, kept: Kept) -> None:
+    """Measure, write everything, and show the numbers to hold; if it is interrupted, write the rates so far."""
     repeats, seconds = options.repeats, options.seconds
     if options.quick:
         repeats, seconds = min(repeats, 2), min(seconds, 0.02)
-    results = run(options.quick, repeats, seconds, rich.get_console())
+    probes: list[Probe] = []
+    try:
+        results = run(options.quick, repeats, seconds, rich.get_console(), probes)
+    except KeyboardInterrupt:
+        if any(probe.rates for probe in probes):
+            path = RUNS / default_name("throughput-stopped") / "throughput.csv"
+            write_atomically(path, partial(frame(probes).to_csv, index=False, float_format="%.6g"))
+            kept.text = f"the rates so far are in {path}"
+        raise
     table = partial(frame(results.probes).to_csv, index=False, float_format="%.6g")
     write_atomically(options.folder / "throughput.csv", table)
     draw(results.probes, options.folder / "throughput.png")
@@ -76,7 +95,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     options = parse_options(Options, (__doc__ or "").partition("\n")[0], argv)
     began = time.perf_counter()
-    run_or_exit(lambda: measure(options))
+    kept = Kept()
+    run_or_exit(lambda: measure(options, kept), kept)
     print(f"report: {options.folder / 'throughput.md'}, after {time.perf_counter() - began:.0f} s")
 
 

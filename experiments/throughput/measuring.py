@@ -53,14 +53,17 @@ def take(chosen: set[int]) -> None:
         os.sched_setaffinity(0, chosen)
 
 
-def run(quick: bool, repeats: int, seconds: float, console: Console) -> Results:
-    """Measure everything; each probe ``repeats`` times for so many ``seconds``."""
+def run(quick: bool, repeats: int, seconds: float, console: Console, probes: list[Probe]) -> Results:
+    """Measure everything; each probe ``repeats`` times for so many ``seconds``.
+
+    ``probes`` is empty and filled on the way, so that the caller keeps them when this is interrupted.
+    """
     numbers = (1, 64) if quick else (1, 64, 1024, 8192)
     players = {spec.name: spec.players[:1] if quick else spec.players for spec in game_specs()}
     allowed = cores()
     take({min(allowed)})
     torch.set_num_threads(1)
-    probes = own_probes(numbers, players) + peer_probes(64 if quick else 1024)
+    probes += own_probes(numbers, players) + peer_probes(64 if quick else 1024)
     measure(probes, repeats, seconds, silent=not console.is_terminal)
     console.print("decisions per second are measured; now training, the start and instructions")
     learning: list[LearningSpeed] = []

@@ -31,7 +31,7 @@ from experiments.throughput.tables import peer_table
 from experiments.throughput.targets import TARGETS, Target
 from llama_envs.core.registry import game_specs, make_game, spec_of
 from tests.cases import CHECKOUT, GAMES
-from tests.experiments.commands import fits
+from tests.experiments.commands import call, fits
 
 
 @pytest.mark.exhaustive
@@ -253,3 +253,15 @@ def test_learner_trains_here_and_on_an_environment_that_does_nothing():
     for speed in learning_speeds(1, 8):
         assert np.isfinite([*speed.ours, *speed.nothing, speed.share]).all()
         assert min(*speed.ours, *speed.nothing) > 0
+
+
+def test_an_interrupted_measurement_keeps_the_rates_so_far(tmp_path, monkeypatch, capsys):
+    def interrupted(quick, repeats, seconds, console, probes):
+        probes += [Probe("Batch", "step", "L.L.A.M.A.", 4, 64, lambda: None, rates=[1.0, 3.0, 2.0])]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(throughput, "run", interrupted)
+    assert call(throughput.main, [], tmp_path, monkeypatch) == 130
+    (path,) = tmp_path.rglob("throughput.csv")
+    assert f"the rates so far are in {path.relative_to(tmp_path)}." in capsys.readouterr().err
+    assert pd.read_csv(path)["decisions_per_second"].tolist() == [2.0]
