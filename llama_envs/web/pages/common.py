@@ -18,6 +18,7 @@ body { background: #1b1f2a; }
 .picture { width: 100%; overflow-x: auto; }
 .choices { position: sticky; bottom: 0; z-index: 5; padding: 8px 0; background: #1b1f2a; min-height: 52px; }
 .picture svg { display: block; width: 100%; min-width: 720px; height: auto; border-radius: 12px; }
+@media (min-width: 900px) { .picture svg { max-height: max(440px, calc(100vh - 165px)); } }
 .picture [data-action] { cursor: pointer; }
 .picture [data-action]:hover, .picture [data-action]:focus { filter: brightness(1.12); outline: none; }
 .picture [data-action]:focus-visible { outline: 3px solid #ffd166; }
