@@ -73,6 +73,19 @@ class Probe:
         return float(low), float(high)
 
 
+@dataclass
+class Rewound:
+    """A run that begins where it began before: ``rewind`` takes it there, and is not timed."""
+
+    rewind: Callable[[], object]
+    run: Run
+
+    def __call__(self) -> int:
+        """Go back, play, and count the decisions."""
+        self.rewind()
+        return self.run()
+
+
 def measure(
     probes: Sequence[Probe], repeats: int, seconds: float, silent: bool = False, clock: Clock = time.process_time
 ) -> None:
@@ -81,7 +94,7 @@ def measure(
     for probe in track(probes, "preparing", disable=silent, transient=True):
         try:
             run = probe.prepare()
-            run()  # compiled, and in the middle of games
+            rate(run, 0.0)  # compiled, and in the middle of games
         except Absent as reason:
             probe.absent = str(reason)
         else:
@@ -93,12 +106,16 @@ def measure(
 
 def rate(run: Run, seconds: float, clock: Clock = time.process_time) -> float:
     """Decisions per second of ``clock``, over at least ``seconds``; by default of this process's processor time."""
-    decisions, start = 0, clock()
-    while True:
-        decisions += run()
-        passed = clock() - start
-        if passed >= seconds:
-            return decisions / passed
+    decisions, passed = 0, 0.0
+    while decisions == 0 or passed < seconds:
+        timed = run
+        if isinstance(run, Rewound):
+            run.rewind()
+            timed = run.run
+        start = clock()
+        decisions += timed()
+        passed += clock() - start
+    return decisions / max(passed, 1e-9)
 
 
 def own_probes(numbers: Sequence[int], players: Mapping[str, Sequence[int]]) -> list[Probe]:
@@ -189,12 +206,11 @@ def step_drawn(game: Game, number: int, threads: int = 1) -> Run:
         batch.step(drawn[-1])
 
     def run() -> int:
-        batch.reset(seed=0)
         for actions in drawn:
             batch.step(actions)
         return number * DRAWN_STEPS
 
-    return run
+    return Rewound(lambda: batch.reset(seed=0), run)
 
 
 def playouts(game: Game, number: int) -> Run:

@@ -22,7 +22,7 @@ POLICY_LANES = 2**31  # policies' streams start where no episode number reaches
 
 PLAY_DTYPES = [np.dtype(kind) for kind in ("int64", "bool", "float64", "int64", "uint64", "int64", "float32", "int64")]
 GAMES_PER_THREAD = 1024  # with fewer, waking a thread takes longer than their step
-LEAD = 1.15  # games that the calling thread takes for each of another, which must be woken first
+LEAD = 1.1  # games that the calling thread takes for each of another, which must be woken first
 
 _CODE: dict[Kernel, Kernel] = {}  # machine code of each game's batch kernels, once :func:`_call` called them
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_INTERRUPTS = 1000  # in one call; more are a fault of the work itself
+LOOKS = 400  # at whether the others have ended, before going to sleep, from which it takes long to wake
 
 
 class Job:
@@ -23,14 +24,16 @@ class Job:
 
     Attributes:
         work: what to call with the number of a part.
+        done: whether each part is, as ``work`` says.
         claims: the thread that claimed each part.
         ended: what each part of a helping thread raised, or None.
         signal: gets an entry for each.
     """
 
-    def __init__(self, work: Callable[[int], object], parts: int) -> None:
+    def __init__(self, work: Callable[[int], object], done: npt.NDArray[np.bool_]) -> None:
         self.work = work
-        self.parts = parts
+        self.done = memoryview(done)  # type: ignore[arg-type]  # a Buffer from Python 3.12 on
+        self.parts = len(done)
         self.claims: dict[int, int] = {}
         self.ended: list[BaseException | None] = []
         self.signal: SimpleQueue[None] = SimpleQueue()
@@ -41,6 +44,9 @@ class Job:
         for part in range(self.parts):
             if self.claims.setdefault(part, me) == me:  # also one that an interrupt stopped
                 self.work(part)
+        for _ in range(LOOKS):
+            if all(self.done):
+                return
         theirs = sum(claimant != me for claimant in self.claims.values())
         while len(self.ended) < theirs:
             self.signal.get()
@@ -71,7 +77,7 @@ def in_threads(work: Callable[[int], object], done: npt.NDArray[np.bool_]) -> No
     Raises:
         BaseException: what a part raised, or an interrupt, after every part has ended.
     """
-    jobs, job = _workers(len(done) - 1), Job(work, len(done))
+    jobs, job = _workers(len(done) - 1), Job(work, done)
     interrupts: list[BaseException] = []
     ended = False
     while not ended and len(interrupts) < MOST_INTERRUPTS:

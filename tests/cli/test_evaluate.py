@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from llama_envs.cli import command
 from llama_envs.cli import evaluate as module
 from llama_envs.core.recording import read_games
 from llama_envs.core.registry import make_game
@@ -53,6 +54,7 @@ def test_an_interrupted_comparison_shows_and_keeps_the_deals_that_were_finished(
 ) -> None:
     (tmp_path / "mine.py").write_text(STOPS)
     monkeypatch.setattr(module, "SMALLEST_PART", 8)
+    monkeypatch.setattr(command, "busy", lambda: False)  # or this process would end while a thread still plays
     arguments = ["lama", "--policies", "mine.py:Stops", "random", "--deals", "400", "--seed", "3", "--out", "x.csv"]
     assert call(module.main, [*arguments, "--record", "x.jsonl"], tmp_path, monkeypatch) == 130
     printed = capsys.readouterr()
