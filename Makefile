@@ -19,16 +19,20 @@ RAY := .venv-ray/bin
 
 install: .venv/installed
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/playable: pyproject.toml constraints.txt # what the table needs, and no more: the first game begins within a minute
 	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 10) else 'llama-envs needs Python 3.10 or newer')"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[web]'
+	touch $@
+
+.venv/installed: .venv/playable
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt "$$(grep '^torch==' constraints.txt)"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,web,openspiel,ecosystem]' --group dev
 	pwd > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth" # agents, experiments
 	touch $@
 
-play: install
+play: .venv/playable
 	$(BIN)/llama-envs table $(ARGS)
 
 train: install

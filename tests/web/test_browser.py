@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,18 +27,34 @@ pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
 PICTURES = os.environ.get("PICTURES")  # a folder: the pages are kept there, to be looked at
 AXE = CHECKOUT / ".venv" / "node" / "node_modules" / "axe-core" / "axe.min.js"
 MINE = """
+import time
+
 class Fails:
     needs_worlds = False
     def act(self, view):
         raise KeyError("the ace of spades")
+
+class Slow:
+    needs_worlds = False
+    def act(self, view):
+        time.sleep(0.2)
+        with open("slow.txt", "a") as file:
+            file.write("a decision\\n")
+        return view.mask.argmax(axis=1)
 """
+KUHN = "[llama_envs.games]\nkuhn = kuhn_poker:SPEC\n"  # as if pip had installed it there
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("table")
     (folder / "mine.py").write_text(MINE)
-    with serving(folder, "--policies", "mine.py:Fails") as server:
+    shutil.copytree(CHECKOUT / "tests" / "third_party" / "kuhn_poker", folder / "kuhn_poker")
+    about = folder / "kuhn_poker-0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: kuhn-poker\nVersion: 0\n")
+    (about / "entry_points.txt").write_text(KUHN)
+    with serving(folder, "--policies", "mine.py:Fails", "mine.py:Slow") as server:
         yield server
 
 
@@ -243,6 +260,36 @@ def test_policies_are_watched_step_by_step(page: Any, server: Server) -> None:
     page.get_by_role("button", name=re.compile("^decision ")).first.click()
     page.wait_for_url("**/replay/*")
     page.locator(".picture svg").wait_for()
+
+
+def test_a_game_that_nobody_has_drawn_is_text_with_buttons(page: Any, server: Server) -> None:
+    page.goto(server.url)
+    select(page, "Game", "Kuhn poker")
+    select(page, "player_1", "random")
+    button(page, "Start").click()
+    page.wait_for_url("**/table/*")
+    select(page, "The others play", "at once")
+    before = ""
+    while (what := settled(page, before)) != "over":
+        assert page.locator(".picture [data-action]").count() == 0
+        before = number(page)
+        page.locator(".choices button").first.click()
+        assert what in ("choose", "go on")
+    assert last_game(server).game.name == "kuhn"
+
+
+def test_a_closed_tab_ends_its_work(page: Any, server: Server, browser: Any) -> None:
+    watching = new_page(browser)
+    start(watching, server, "lama", 2, "mine.py:Slow", "mine.py:Slow", name="")
+    button(watching, "Play").click()
+    done = server.folder / "slow.txt"
+    while not done.is_file():
+        watching.wait_for_timeout(100)
+    watching.close()
+    time.sleep(7)  # it may come back within five seconds, after a reload
+    size = done.stat().st_size
+    time.sleep(1.5)
+    assert done.stat().st_size == size
 
 
 def test_reload_and_a_second_page_go_on_where_it_was(page: Any, server: Server, browser: Any) -> None:
