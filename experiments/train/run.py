@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from agents.ppo import save_model
@@ -75,7 +76,7 @@ def train_seeds(game: Game, options: Options, folder: Path, spread: Map) -> None
         tables = []
         for seed, own in runs.items():
             table = report(game, own / "model.zip", options.deals, seed, own / "evaluation.csv", in_thread)
-            tables.append(table.assign(seed=seed))
+            tables.append(table.assign(seed=np.uint64(seed)))
         table = pd.concat(tables)
         write_atomically(folder / "evaluation.csv", lambda path: table.to_csv(path, index=False))
         for rival in rivals_of(game):
