@@ -14,7 +14,7 @@ from typing import Any
 from experiments.lib.findings import listed
 from experiments.lib.published import NO_RESULT, PUBLISHED, report_folder
 from experiments.lib.study import Part, Study, Subject
-from llama_envs.cli.command import parse_for, run_or_exit
+from llama_envs.cli.command import Kept, parse_for, run_or_exit
 from llama_envs.cli.run_folder import RUNS, default_name, whole_truth
 from llama_envs.core.files import write_atomically, write_text
 from llama_envs.core.markdown import markdown_table
@@ -22,25 +22,16 @@ from llama_envs.core.registry import config_type
 from llama_envs.core.runs import command_line, versions
 
 
-class Stopped:
-    """What is said when a study is interrupted."""
-
-    text = "nothing was written"
-
-    def __str__(self) -> str:
-        return self.text
-
-
 def main(subject: Subject, argv: Sequence[str] | None = None) -> None:
     """The command line."""
     description = (subject.options.__doc__ or "").partition("\n")[0]
     renamed = {"processes": "workers", "players": "num-players"}
     call = parse_for(subject.game, subject.options, description, argv, renamed)
-    stopped = Stopped()
+    stopped = Kept()
     print(f"report: {run_or_exit(lambda: run(subject, call.options, call.config, stopped), stopped)}")
 
 
-def run(subject: Subject, options: Any, config: Mapping[str, Any] = {}, stopped: Stopped | None = None) -> Path:
+def run(subject: Subject, options: Any, config: Mapping[str, Any] = {}, stopped: Kept | None = None) -> Path:
     """All parts, and the report; its path. Parts that are done when it is interrupted are reported in ``runs``.
 
     Raises:

@@ -24,7 +24,7 @@ from experiments.throughput.measuring import run
 from experiments.throughput.probes import Probe
 from experiments.throughput.report import draw, report
 from experiments.throughput.tables import frame
-from llama_envs.cli.command import check_folder, parse_options, run_or_exit
+from llama_envs.cli.command import Kept, check_folder, parse_options, run_or_exit
 from llama_envs.cli.run_folder import RUNS, default_name
 from llama_envs.cli.show import show_table
 from llama_envs.core.files import write_atomically, write_text
@@ -55,15 +55,6 @@ class Options:
     def folder(self) -> Path:
         """Where the report goes."""
         return report_folder("throughput", self)
-
-
-class Kept:
-    """As a text, what an interrupted measurement has written."""
-
-    text = "nothing was written"
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def measure(options: Options, kept: Kept) -> None:

@@ -154,6 +154,15 @@ def game_of(call: Call, **changes: Any) -> Game:
     return make_game(call.game, **{**call.config, **changes})
 
 
+class Kept:
+    """As a text, what a command that is interrupted has kept by then."""
+
+    text = "nothing was written"
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def run_or_exit(action: Callable[[], O], stopped: object = "nothing was written") -> O:
     """``action()``; what the user can act on becomes one sentence on stderr and exit code 2, 130 after Ctrl-C.
 

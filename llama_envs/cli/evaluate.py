@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 from rich.progress import Progress
 
-from llama_envs.cli.command import check_output, game_of, parse, run_or_exit
+from llama_envs.cli.command import Kept, check_output, game_of, parse, run_or_exit
 from llama_envs.cli.show import show_table
 from llama_envs.cli.spread import Spread
 from llama_envs.core.chance import check_seed
@@ -125,15 +125,6 @@ def show(result: Comparison, title: str) -> None:
         for row in result.standings
     ]
     show_table(pd.DataFrame(rows), title, f"{result.note}; {speed:,.0f} games/s.")
-
-
-class Kept:
-    """As a text, what an interrupted comparison has written and shown."""
-
-    text = "nothing was written"
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def _evaluate(game: Game, options: Options, kept: Kept) -> None:
