@@ -16,7 +16,7 @@ from pathlib import Path
 from experiments.benchmark.measuring import Measured, config_of, measure, minutes_of
 from experiments.benchmark.report import report
 from experiments.benchmark.settings import Setting, settings
-from experiments.lib.published import PUBLISHED
+from experiments.lib.published import PUBLISHED, is_usual
 from llama_envs.cli.command import check_folder, parse_options, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run
 from llama_envs.cli.spread import Spread
@@ -46,12 +46,7 @@ class Options(Spread):
         if not 0 < self.scale <= 1000:
             raise ValueError(f"scale must be above 0 and at most 1000, got {self.scale}.")
         check_seed(self.seed)
-        check_folder("out", self.out or (PUBLISHED if self.usual else None))
-
-    @property
-    def usual(self) -> bool:
-        """Whether this is what is published."""
-        return not self.quick and (self.seed, self.scale) == (0, 1.0)
+        check_folder("out", self.out or (PUBLISHED if is_usual(self) else None))
 
     @property
     def settings(self) -> list[Setting]:
@@ -72,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     config = run_or_exit(lambda: {"seed": options.seed, "settings": list(map(config_of, options.settings))})
     folder = run_or_exit(lambda: open_run(name, config, options.resume))
     results = run_or_exit(lambda: measured(options, folder), f"--name {name} --resume goes on")
-    out = options.out or (PUBLISHED if options.usual else folder)
+    out = options.out or (PUBLISHED if is_usual(options) else folder)
     command = (folder / "command.txt").read_text(encoding="utf-8").strip()
     out.mkdir(parents=True, exist_ok=True)
     text = report(results, options.seed, options.quick, minutes_of(folder), command, out)

@@ -25,7 +25,7 @@ from experiments.exact.learning import train_on
 from experiments.exact.report import draw_curves, report
 from experiments.exact.solving import Solution, solve
 from experiments.exact.variants import Variant, chosen_variants
-from experiments.lib.published import PUBLISHED
+from experiments.lib.published import PUBLISHED, is_usual
 from llama_envs.cli.command import check_folder, parse_options, run_or_exit
 from llama_envs.cli.run_folder import default_name, open_run, whole_truth
 from llama_envs.cli.spread import Spread
@@ -66,18 +66,13 @@ class Options(Spread):
         check_int("steps", self.steps, 1, 10**12)
         for variant in self.chosen:
             variant.make()
-        check_folder("out", self.out or (PUBLISHED if self.usual else None))
+        check_folder("out", self.out or (PUBLISHED if is_usual(self) else None))
         check_folder("tables", self.tables)
 
     @property
     def chosen(self) -> Sequence[Variant]:
         """What is solved."""
         return chosen_variants(self.variants, self.quick)
-
-    @property
-    def usual(self) -> bool:
-        """Whether this is what is published."""
-        return (self.quick, self.variants, self.seeds, self.steps) == (False, (), Options.seeds, Options.steps)
 
 
 def config_of(options: Options) -> dict[str, Any]:
@@ -88,7 +83,7 @@ def config_of(options: Options) -> dict[str, Any]:
 
 def study(options: Options, folder: Path) -> Path:
     """Solve, train, save everything, but for what is in the run's ``folder`` already; the report's path."""
-    out = options.out or (PUBLISHED if options.usual else folder)
+    out = options.out or (PUBLISHED if is_usual(options) else folder)
     if options.quick:
         options = dataclasses.replace(options, **{name: min(getattr(options, name), TRIED[name]) for name in TRIED})
     with options.spread() as spread:

@@ -10,9 +10,15 @@ from llama_envs.cli.run_folder import RUNS, default_name
 from llama_envs.cli.spread import Spread
 
 PUBLISHED = Path(__file__).parents[1] / "reports"
-NO_RESULT = frozenset(
-    {"out", "quick", *(field.name for field in dataclasses.fields(Spread))}
-)  # options that change none
+NO_RESULT = {  # options that change none
+    "out", "quick", "tables", "name", "resume", *(field.name for field in dataclasses.fields(Spread)),
+}  # fmt: skip
+
+
+def is_usual(options: Any) -> bool:
+    """Whether the options of a command line ask what is published."""
+    fields = [field for field in dataclasses.fields(options) if field.name not in NO_RESULT]
+    return not options.quick and all(getattr(options, field.name) == field.default for field in fields)
 
 
 def report_folder(name: str, options: Any, published: Path = PUBLISHED, usual: bool = True) -> Path:
@@ -28,6 +34,4 @@ def report_folder(name: str, options: Any, published: Path = PUBLISHED, usual: b
         return Path(options.out)
     if options.quick:
         return RUNS / name / "quick"
-    fields = [field for field in dataclasses.fields(options) if field.name not in NO_RESULT]
-    usual = usual and all(getattr(options, field.name) == field.default for field in fields)
-    return published if usual else RUNS / default_name(name)
+    return published if usual and is_usual(options) else RUNS / default_name(name)

@@ -145,9 +145,9 @@ def test_names_of_variants_are_unique_and_an_unknown_one_is_refused() -> None:
 
 
 def test_only_the_usual_questions_replace_the_committed_report() -> None:
-    assert exact.Options(workers=1, name="x").usual
+    assert exact.is_usual(exact.Options(workers=1, name="x"))
     for changed in ({"quick": True}, {"variants": ("lama-2x2-1-win",)}, {"seeds": 0}, {"steps": 1}):
-        assert not exact.Options(**changed).usual
+        assert not exact.is_usual(exact.Options(**changed))
 
 
 def test_a_run_goes_on_with_what_it_has(
